@@ -6,14 +6,14 @@ use std::io::{self, Read};
 #[cfg(feature = "aio")]
 use std::task::{Poll, ready};
 
-/// How much is read at once by default.
+/// Bytes that are read at once by default.
 const BUFFER_LEN: usize = 256 << 10;
 
-/// Reads ahead into one buffer, which is made at the first read.
+/// Reads ahead into one buffer, which is allocated at the first read.
 pub(super) struct BufferedInput<R> {
     reader: R,
     buffer: Vec<u8>,
-    /// Length of the buffer, once it is made.
+    /// Length of the buffer, once it is allocated.
     buffer_len: usize,
     from: usize,
     to: usize,
@@ -36,7 +36,8 @@ impl<R> BufferedInput<R> {
         }
     }
 
-    /// Takes bytes that were read elsewhere, when all is used, and leaves a buffer to use again. Returns false if there are none.
+    /// Takes bytes that were read elsewhere, once all others are used, and leaves a buffer for reuse in their place. Returns
+    /// false if there are none.
     pub(super) fn replace(&mut self, bytes: &mut Vec<u8>) -> bool {
         (self.from, self.to) = (0, bytes.len());
         self.total += to_u64(bytes.len());
@@ -84,7 +85,7 @@ impl<R> BufferedInput<R> {
         self.reader
     }
 
-    /// As [`fill`](Self::fill), with a source that a task has to wait for.
+    /// As [`fill`](Self::fill), for an async source.
     #[cfg(feature = "aio")]
     pub(super) fn poll_fill(
         &mut self,
@@ -96,7 +97,7 @@ impl<R> BufferedInput<R> {
         Poll::Ready(Ok(self.filled(len)))
     }
 
-    /// Takes as many of these bytes as there is room for, when all is used.
+    /// Takes as many of these bytes as fit into the buffer, once all others are used.
     #[cfg(feature = "tokio")]
     pub(super) fn feed(&mut self, bytes: &mut impl bytes::Buf) {
         self.make_buffer();
@@ -107,13 +108,14 @@ impl<R> BufferedInput<R> {
         self.filled(len);
     }
 
+    /// Allocates the buffer at its first use.
     fn make_buffer(&mut self) {
         if self.buffer.is_empty() {
             self.buffer = vec![0; self.buffer_len];
         }
     }
 
-    /// Notes how many bytes were read. Returns false if there were none.
+    /// Records how many bytes were read. Returns false if there were none.
     fn filled(&mut self, len: usize) -> bool {
         (self.from, self.to) = (0, len);
         self.total += to_u64(len);
@@ -123,14 +125,14 @@ impl<R> BufferedInput<R> {
     /// The reader, and the bytes that were read from it and not used.
     pub(super) fn into_parts(mut self) -> (R, Vec<u8>) {
         self.buffer.truncate(self.to);
-        // No more than there is: `from` is at most `to`.
+        // `from` is at most `to`, and `min` guards against a buffer that is shorter.
         let unused = self.buffer.split_off(self.from.min(self.buffer.len()));
         (self.reader, unused)
     }
 }
 
 impl<R: Read> BufferedInput<R> {
-    /// Reads once, when all is used. Returns false at the end of the input.
+    /// Reads once, unless unused bytes are left. Returns false at the end of the input.
     pub(super) fn fill(&mut self) -> Result<bool> {
         self.fill_up_to(usize::MAX)
     }
@@ -146,7 +148,7 @@ impl<R: Read> BufferedInput<R> {
         let len = loop {
             match self.reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A reader may claim more than there was room for; that is not believed.
+                // A wrong reader may return more than the buffer has room for.
                 result => break result?.min(most),
             }
         };

@@ -4,7 +4,7 @@ use super::shared_source::Fetch;
 use bloscpack_error::checked::{slice, slice_mut};
 use bloscpack_error::{Error, IoSide, Result};
 
-/// The most room that is made before anything has arrived.
+/// The most room that is allocated before any byte has arrived.
 const FIRST_ROOM: usize = 1 << 20;
 
 /// A buffer that is filled from the front and zeroed only where it grows.
@@ -35,7 +35,7 @@ impl ChunkBuffer {
         slice_mut(&mut self.bytes, self.len..end)
     }
 
-    /// Notes that this many bytes of the room now hold data.
+    /// Records that this many bytes of the room now hold data.
     pub(super) fn filled(&mut self, len: usize) -> Result<()> {
         let room = self.bytes.len() - self.len;
         if len > room {
@@ -57,12 +57,12 @@ impl ChunkBuffer {
         Ok(())
     }
 
-    /// How much memory it takes.
+    /// Bytes of memory that it takes.
     pub(super) fn capacity(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Takes the bytes from `at` on out of it.
+    /// Removes and returns the bytes after the first `at`.
     pub(super) fn split_off(&mut self, at: usize) -> Result<Vec<u8>> {
         let rest = slice(self.data()?, at..self.len)?.to_vec();
         self.len = at;

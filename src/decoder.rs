@@ -11,11 +11,25 @@ use bytes::Bytes;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::Arc;
 
-/// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of concatenated members.
+/// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of concatenated members
+/// (Bloscpack files, one after the other).
 ///
-/// It delivers chunks in order, and only after their digests were checked: after an error, all that was read before it is
-/// sound. Several threads decompress if the [options](Options::threads) ask for them. The input is read up to its end,
-/// unless a number of [members](Options::members) is given.
+/// It delivers chunks in order, each after its digest has been checked: everything read before an error is sound. With more
+/// than one [thread](Options::threads), chunks are decompressed ahead of the reader. Decoding stops after the last
+/// [member](Options::members) or byte ([range](Options::range)) that the options ask for, and otherwise at the end of the
+/// input.
+///
+/// | need | call |
+/// |---|---|
+/// | bytes in a buffer | [`Read`], [`BufRead`] |
+/// | all bytes to a writer | [`copy_to`](Self::copy_to) |
+/// | each chunk without a copy | [`next_bytes`](Self::next_bytes) |
+/// | header and metadata before the data | [`read_header`](Self::read_header), [`read_metadata`](Self::read_metadata) |
+/// | the bytes after the last member | [`into_parts`](Self::into_parts) |
+///
+/// A decoder on one thread needs about `6 × chunk` of memory, plus 256 KiB of input buffer and the scratch space of a block.
+/// Before it waits for more input between two chunks, it delivers all complete chunks, so it suits a socket whose writer
+/// flushes.
 ///
 /// ```
 /// use bloscpack::Decoder;
@@ -28,9 +42,16 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// Returns, as a [`Read`], an [`io::Error`] that holds an [`Error`](bloscpack_error::Error); `Error::from` extracts it, with
+/// As a [`Read`], returns an [`io::Error`] that contains an [`Error`](bloscpack_error::Error); `Error::from` extracts it, with
 /// chunk, byte and section. An I/O error of the reader is returned unchanged, without its [side](bloscpack_error::Side),
-/// which is always the source.
+/// which is always the source; the call may be repeated. The other errors are permanent: each further call returns one.
+///
+/// | category | when |
+/// |---|---|
+/// | [`Damaged`](bloscpack_error::Category::Damaged) | a digest, a header, an offset or a chunk is wrong |
+/// | [`CutShort`](bloscpack_error::Category::CutShort) | the input is empty, or ends before the last chunk or the end mark |
+/// | [`Unsupported`](bloscpack_error::Category::Unsupported) | not a Bloscpack file, packed records, or a missing compressor |
+/// | [`OverLimit`](bloscpack_error::Category::OverLimit) | the [limits](Options::limits) are exceeded |
 ///
 /// ```
 /// use bloscpack::{Decoder, error::Error};
@@ -48,7 +69,7 @@ pub struct Decoder<R> {
     piece: Option<Piece>,
     /// Bytes of the piece that were delivered.
     at: usize,
-    /// The error of a chunk that could not be decoded: nothing follows it.
+    /// The error of a chunk that could not be decoded. It is final.
     damage: Option<ParseError>,
     total_out: u64,
 }
@@ -57,14 +78,14 @@ impl<S> Decoder<SourceReader<Arc<S>>>
 where
     S: ReadAt + Send + Sync + 'static,
 {
-    /// Creates a decoder of a source that can be read at any position, from the byte `from` on, at which the first member
-    /// begins.
+    /// Creates a decoder of a source that can be read at any position, such as a file. The first member begins at the byte
+    /// `from`, and positions in errors count from there.
     ///
-    /// The threads that decompress also read the source, at the same time, which is faster than
-    /// [`with_options`](Decoder::with_options) for a file. Positions in errors count from `from`.
+    /// The threads that decompress also read the source, in parallel, which is faster than
+    /// [`with_options`](Decoder::with_options) for a file.
     ///
-    /// After a thread could not read, nothing follows: unlike with a reader, the call cannot be tried again. A source that
-    /// has grown since is read whole; one that has become shorter is an error of reading.
+    /// A read error on one of these threads is permanent, unlike that of a reader. A source that grows while it is read is
+    /// read to its new end; one that becomes shorter is an I/O error.
     ///
     /// ```
     /// use bloscpack::{Decoder, Options};
@@ -78,7 +99,7 @@ where
     /// ```
     ///
     /// # Errors
-    /// Returns any error of asking the source for its size.
+    /// Returns the error of the source if its size cannot be determined.
     pub fn from_source(source: Arc<S>, from: u64, options: Options) -> Result<Self> {
         let settings = Settings::new(Wanted::Content, options);
         Ok(Self::with_engine(Engine::at(source, from, settings)?))
@@ -86,7 +107,8 @@ where
 }
 
 impl<R: Read> Decoder<R> {
-    /// Creates a decoder on the caller's thread, with the default [`Limits`](bloscpack_wire::Limits).
+    /// Creates a decoder on the caller's thread, with the default [`Limits`](bloscpack_wire::Limits). Nothing is read yet. The
+    /// reader needs no buffer: the decoder reads 256 KiB at once.
     pub fn new(reader: R) -> Self {
         Self::with_options(reader, Options::new())
     }
@@ -107,7 +129,18 @@ impl<R: Read> Decoder<R> {
         Self::with_engine(Engine::new(reader, settings))
     }
 
-    /// Reads as far as the first chunk, and returns the header of the first member.
+    /// Reads up to the first chunk, and returns the header of the first member. Later calls, also after other members have
+    /// begun, return the same header.
+    ///
+    /// ```
+    /// use bloscpack::{Checksum, Decoder, FormatVersion};
+    /// let file = bloscpack::compress(&[0; 5000])?;
+    /// let mut decoder = Decoder::new(file.as_slice());
+    /// let header = decoder.read_header()?;
+    /// assert_eq!((header.version, header.checksum), (FormatVersion::V3, Checksum::Crc32));
+    /// assert_eq!((header.nchunks, header.last_chunk), (Some(1), Some(5000)));
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -115,7 +148,8 @@ impl<R: Read> Decoder<R> {
         Ok(&self.engine.read_first()?.header)
     }
 
-    /// Reads as far as the first chunk, and returns the metadata of the first member.
+    /// Reads up to the first chunk, and returns the metadata of the first member, or `None` if it has none. The metadata of
+    /// further members is read and checked, but not returned.
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -124,7 +158,8 @@ impl<R: Read> Decoder<R> {
         Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
     }
 
-    /// Reads as far as the first chunk, and returns the header of the first member's metadata section, which only V3 has.
+    /// Reads up to the first chunk, and returns the header of the first member's metadata section: the codec, checksum and
+    /// room of the metadata. Only V3 has such a section.
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -136,11 +171,20 @@ impl<R: Read> Decoder<R> {
             .and_then(|(_, header)| header.as_ref()))
     }
 
-    /// Writes the rest of the content, and returns how many bytes it was.
+    /// Writes the rest of the content, and returns its length in bytes. The writer is not flushed.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, compress};
+    /// let both = [compress(b"one, ")?, compress(b"two")?].concat();
+    /// let mut content = Vec::new();
+    /// assert_eq!(Decoder::new(both.as_slice()).copy_to(&mut content)?, 8);
+    /// assert_eq!(content, b"one, two");
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as reading, and any error of the writer, on
-    /// [`Side::Target`](bloscpack_error::Side::Target).
+    /// [`Side::Target`](bloscpack_error::Side::Target). The bytes before the error have been written.
     pub fn copy_to<W: Write + ?Sized>(&mut self, writer: &mut W) -> Result<u64> {
         let before = self.total_out;
         while self.have_piece()? {
@@ -152,8 +196,11 @@ impl<R: Read> Decoder<R> {
         Ok(self.total_out - before)
     }
 
-    /// The next bytes of the content, which are not copied: the rest of a chunk, or a piece of one above 64 MiB. Returns
-    /// nothing at the end.
+    /// The next bytes of the content, without a copy: the rest of a chunk or, in a chunk of more than 64 MiB, of a piece of
+    /// it. `None` is the end. Empty chunks are skipped.
+    ///
+    /// The bytes own their memory, which the decoder then allocates again for later chunks; [`BufRead::fill_buf`] lends the
+    /// decoder's buffer instead.
     ///
     /// ```
     /// use bloscpack::{Decoder, Encoder};
@@ -179,7 +226,7 @@ impl<R: Read> Decoder<R> {
         self.take_bytes().map(Some)
     }
 
-    /// Makes sure that there is a piece with bytes that were not delivered. Returns false at the end.
+    /// Reads on until a piece has undelivered bytes. Returns false at the end.
     fn have_piece(&mut self) -> Result<bool> {
         while !self.is_ready()? {
             let Some(piece) = self.engine.next()? else {
@@ -207,25 +254,23 @@ impl<R> Decoder<R> {
         self.engine.get_ref()
     }
 
-    /// The reader underneath. Bytes that are read from it are lost to the decoder.
+    /// The reader underneath. The decoder misses bytes that the caller reads from it.
     pub fn get_mut(&mut self) -> &mut R {
         self.engine.get_mut()
     }
 
-    /// Returns the reader, from which more may have been read than was decoded: [`into_parts`](Self::into_parts) returns
-    /// that as well.
+    /// Returns the reader. Bytes that were read ahead are lost; [`into_parts`](Self::into_parts) returns them as well.
     pub fn into_inner(self) -> R {
         self.engine.into_inner()
     }
 
-    /// Returns the source and the bytes that were read from it and not parsed. After the last of the
-    /// [members](Options::members) that were asked for, these are the bytes that follow it; before, they may begin
-    /// anywhere.
+    /// Returns the reader and the bytes that were read from it and not parsed. After the last of the requested
+    /// [members](Options::members), these are the bytes that follow it; earlier, they may begin anywhere.
     pub fn into_parts(self) -> (R, Vec<u8>) {
         self.engine.into_parts()
     }
 
-    /// Members begun so far.
+    /// Members begun so far, including those read ahead.
     pub fn members(&self) -> u64 {
         self.engine.members()
     }
@@ -240,15 +285,15 @@ impl<R> Decoder<R> {
         self.total_out
     }
 
-    /// Uncompressed bytes passed so far, delivered or not.
+    /// Uncompressed bytes of all chunks begun so far: delivered, read ahead, or skipped before a [range](Options::range).
     pub fn passed(&self) -> u64 {
         self.engine.content()
     }
 
-    /// Whether there are bytes that were not delivered; otherwise the engine is to be asked for the next piece.
+    /// Whether undelivered bytes are ready. If not, the caller gets the next piece from the engine.
     ///
     /// # Errors
-    /// Returns the error of a chunk that could not be decoded: nothing follows it.
+    /// Returns the error of a chunk that could not be decoded. It is final.
     pub(super) fn is_ready(&mut self) -> Result<bool> {
         if !self.unread()?.is_empty() {
             return Ok(true);
@@ -276,23 +321,23 @@ impl<R> Decoder<R> {
         Ok(())
     }
 
-    /// All the bytes that are ready, without a copy.
+    /// All bytes that are ready, without a copy.
     pub(super) fn take_bytes(&mut self) -> Result<Bytes> {
         let piece = self.piece.take();
         let piece = piece.ok_or_else(|| Error::bug("bytes of a piece that is not there"))?;
         let (from, to) = (self.at, piece.len);
-        // Both are in the buffer, as the bytes between them were looked at.
+        // Both are within the buffer: the caller has looked at the bytes between them.
         self.advance(to - from);
         Ok(Bytes::from(piece.buffer).slice(from..to))
     }
 
-    /// Marks this many of the ready bytes as delivered, or all of them if there are fewer.
+    /// Marks this many of the ready bytes as delivered, or all if there are fewer.
     pub(super) fn take(&mut self, amount: usize) {
         let there = self.piece.as_ref().map_or(0, |piece| piece.len - self.at);
         self.advance(amount.min(there));
     }
 
-    /// The bytes that were decoded and not delivered.
+    /// Decoded bytes that were not delivered.
     pub(super) fn unread(&self) -> Result<&[u8]> {
         match &self.piece {
             Some(piece) => slice(piece.bytes()?, self.at..piece.len),
@@ -306,12 +351,14 @@ impl<R> Decoder<R> {
         self.total_out += to_u64(len);
     }
 
-    /// Things in the input so far that are unusual but not wrong; complete at the end of the input.
+    /// Things in the input so far that are unusual but not wrong, such as bytes after the last chunk. The list is complete at
+    /// the end of the input.
     pub fn warnings(&self) -> &[Warning] {
         &self.engine.warnings
     }
 }
 
+/// Lends the decoded bytes of a chunk, or of a piece of a chunk above 64 MiB. Empty bytes are the end.
 impl<R: Read> BufRead for Decoder<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.have_piece()?;
@@ -319,11 +366,12 @@ impl<R: Read> BufRead for Decoder<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // A caller that consumes more than it was given gets no further than that.
+        // `take` stops at the end of the bytes that were lent.
         self.take(amount);
     }
 }
 
+/// A call returns bytes of one chunk, so it may return fewer than `buf` has room for.
 impl<R: Read> Read for Decoder<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if buf.is_empty() {

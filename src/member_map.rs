@@ -1,7 +1,7 @@
 //! [`MemberMap`]: where the parts of the first member of a file are.
 //!
 //! ```text
-//!   header | metadata | table of offsets | chunks ...... | trailing bytes
+//!   header | metadata | offset table     | chunks ...... | trailing bytes
 //!                       offsets()          chunks_end()    trailing_after()
 //!   └────────── has_sound_seal() ──────┘
 //! ```
@@ -25,13 +25,12 @@ pub(crate) struct MemberMap {
     pub metadata: Option<Metadata>,
     /// The header of the metadata, in V3.
     pub metadata_header: Option<MetadataHeader>,
-    /// Where metadata, table and chunks begin.
+    /// Where metadata, offset table and chunks begin.
     pub geometry: Geometry,
 }
 
 impl MemberMap {
-    /// Reads header and metadata; nothing if the source ends before or within them. The other parts are read as they are
-    /// asked for.
+    /// Reads header and metadata. Returns `None` if the source ends before or within them. The other methods read their parts.
     pub(crate) fn read<S: ReadAt>(
         source: &S,
         limits: &Limits,
@@ -68,7 +67,7 @@ impl MemberMap {
         self.geometry.table_at - self.geometry.metadata_at
     }
 
-    /// The table of offsets, read at once and checked as the parser does.
+    /// The offset table, read at once and checked in the same way as in the parser.
     pub(crate) fn offsets<S: ReadAt>(
         &self,
         source: &S,
@@ -79,10 +78,10 @@ impl MemberMap {
         Ok(Offsets::decode(&table, self.geometry.chunks_at))
     }
 
-    /// Where the last chunk ends, its digest included, by the last entry of the table and the chunk there. Nothing if the
-    /// table or the chunks at both ends contradict the header; a walk then finds out which part is wrong.
+    /// Where the last chunk ends, including its digest, according to the last entry of the offset table and the chunk there.
+    /// Returns `None` if the table or the first or last chunk contradicts the header; a walk then finds the wrong part.
     ///
-    /// No digest covers a header of V3: with a flipped bit in its sizes, every position of the content would be wrong.
+    /// No digest covers the header of V3. One flipped bit in its sizes would shift all positions of the content.
     pub(crate) fn chunks_end<S: ReadAt>(&self, source: &S) -> Result<Option<u64>> {
         let (header, geometry) = (&self.header, &self.geometry);
         let Some(others) = header.nchunks.and_then(|chunks| chunks.checked_sub(1)) else {
@@ -109,8 +108,8 @@ impl MemberMap {
         Ok(Some(end))
     }
 
-    /// Whether the seal of the header, if it has one, fits the bytes before the chunks. If it does not, the parser reports
-    /// what is wrong.
+    /// Whether the seal of the header matches the bytes before the chunks; true without a seal. If it does not match, the
+    /// parser reports the error.
     pub(crate) fn has_sound_seal<S: ReadAt>(&self, source: &S) -> Result<bool> {
         let Some(found) = self.header.seal else {
             return Ok(true);
@@ -125,8 +124,8 @@ impl MemberMap {
     }
 }
 
-/// The bytes after the last chunk, which ends at `end`, if they cannot mean anything: none, or some that begin with zeros,
-/// as while an append is in progress. Returns nothing for any other bytes, which need a walk.
+/// The bytes after the last chunk, which ends at `end`, if no walk is needed: `Some(None)` if there are none, and
+/// `Some(Some(_))` if they begin with zeros, as during an append. Returns `None` for any other bytes.
 pub(crate) fn trailing_after<S: ReadAt>(source: &S, end: u64) -> Result<Option<Option<Trailing>>> {
     let Some(len) = source.size()?.checked_sub(end) else {
         return Ok(None);
@@ -145,19 +144,19 @@ pub(crate) fn trailing_after<S: ReadAt>(source: &S, end: u64) -> Result<Option<O
     Ok(Some((len > 0).then_some(Trailing { position, len })))
 }
 
-/// An entry of a table of offsets; nothing for -1, and past the end.
+/// An entry of the offset table; `None` for -1, and past the end.
 fn entry<S: ReadAt>(source: &S, at: u64) -> Result<Option<u64>> {
     let bytes = bytes_at(source, at)?;
     Ok(bytes.and_then(|bytes| u64::try_from(i64::from_le_bytes(bytes)).ok()))
 }
 
-/// The header of the chunk at this position, if there is one.
+/// The header of the chunk at this position, if it can be parsed.
 pub(crate) fn chunk_header<S: ReadAt>(source: &S, at: u64) -> Result<Option<ChunkHeader>> {
     let bytes: Option<[u8; HEADER_LEN]> = bytes_at(source, at)?;
     Ok(bytes.and_then(|bytes| ChunkHeader::parse(&bytes).ok()))
 }
 
-/// Some bytes, if the source does not end before.
+/// `LEN` bytes, or `None` if the source ends within them.
 fn bytes_at<const LEN: usize>(source: &impl ReadAt, at: u64) -> Result<Option<[u8; LEN]>> {
     let mut bytes = [0; LEN];
     match source.read_exact_at(at, &mut bytes) {

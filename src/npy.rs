@@ -1,14 +1,27 @@
-//! NumPy arrays in Bloscpack files: what metadata says of them, and `.npy` files that are appended.
+//! NumPy arrays in Bloscpack files: how metadata describes them.
+//!
+//! A Bloscpack file that contains an array has its elements as content, and these four keys in its metadata, as Bloscpack for
+//! Python writes them:
+//!
+//! | key | value |
+//! |---|---|
+//! | `dtype` | the type of an element, as the `repr` of NumPy's type: `"'<i2'"`, or a list of fields |
+//! | `shape` | elements along each axis |
+//! | `order` | `"C"` (the last axis varies fastest; the default) or `"F"` (the first axis varies fastest) |
+//! | `container` | `"numpy"` |
+//!
+//! The content has `product of shape × bytes of an element` bytes. Appending
+//! ([`Appender::read_npy_from`](crate::edit::Appender::read_npy_from)) lets the first axis grow, in order F the last.
 
 use bloscpack_dtype::{DType, npy::NpyHeader};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, Metadata, NumpyArray, NumpyOrder};
 use std::io::{self, Read};
 
-/// The dtype in metadata that describes an array.
+/// The dtype in the metadata of an array.
 fn dtype_of(metadata: &Metadata) -> Result<DType> {
     let wrong = |why: String| FormatError::MetadataData { why };
-    // The rest of the metadata may be long, and contain values that only Python knows.
+    // Parse no other key: the rest may be long, and may contain values that only Python accepts, such as NaN.
     let text = metadata.get_text("dtype");
     let text = text.ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
     let value: serde_json::Value =
@@ -19,7 +32,8 @@ fn dtype_of(metadata: &Metadata) -> Result<DType> {
     })
 }
 
-/// The NumPy array that metadata describes; `None` if it describes none.
+/// The NumPy array that metadata describes, as the header that its `.npy` file would have; `None` if it describes none. The
+/// length of the content is not compared with the shape.
 ///
 /// ```
 /// use bloscpack::{Metadata, npy};
@@ -31,7 +45,8 @@ fn dtype_of(metadata: &Metadata) -> Result<DType> {
 /// ```
 ///
 /// # Errors
-/// Returns an error for a description that is wrong, and for a dtype that NumPy does not have.
+/// Returns [`Code::Metadata`](bloscpack_error::Code::Metadata) for a wrong description, such as one without a shape, and an
+/// error for a dtype that NumPy does not have.
 pub fn described(metadata: &Metadata) -> Result<Option<NpyHeader>> {
     let Some(array) = NumpyArray::of(metadata)? else {
         return Ok(None);
@@ -46,7 +61,7 @@ pub fn described(metadata: &Metadata) -> Result<Option<NpyHeader>> {
 /// Reads the header of a `.npy` file, up to its first element.
 ///
 /// # Errors
-/// Returns any error of the reader, and an error if it is no header that NumPy writes.
+/// Returns any error of the reader, and an error if it is not a header that NumPy writes.
 pub(crate) fn read_header(reader: &mut impl Read) -> Result<NpyHeader> {
     let mut bytes = Vec::new();
     let mut read = |len: usize| -> io::Result<Vec<u8>> {
@@ -58,7 +73,7 @@ pub(crate) fn read_header(reader: &mut impl Read) -> Result<NpyHeader> {
     Ok(NpyHeader::parse(&read(len)?)?.0)
 }
 
-/// Refuses a `.npy` file whose elements, as they follow each other, are not more rows of an array.
+/// Refuses a `.npy` file whose bytes, appended to an array, would not be further rows of the array.
 ///
 /// # Errors
 /// Returns [`Usage`](bloscpack_error::Category::Usage).

@@ -8,16 +8,35 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, io};
 
-/// How an input is opened: by a [`Decoder`](crate::Decoder), a [`RecordReader`](crate::records::RecordReader), an
-/// [`IndexedReader`](crate::indexed::IndexedReader), by [`verify`](mod@crate::verify), [`recover`](mod@crate::recover) and a
-/// [`Survey`](crate::survey::Survey); and by the crates above this one: datasets, frames, their stores, Zarr, and `bloscpack-open`,
-/// which opens any of them. Each method says who uses it; others ignore it.
+/// How an input is opened: threads, limits, caches, and how strictly it is read. All readers of this crate and of the crates
+/// above it (datasets, frames, stores, Zarr, `bloscpack-open`) take these options, and ignore those that do not concern them.
+/// [`verify`](mod@crate::verify) and [`recover`](mod@crate::recover) use threads, limits and hashers.
+///
+/// | option | default | used by |
+/// |---|---|---|
+/// | [`threads`](Self::threads()) | 1; all processors for arrays | [`Decoder`], [`RecordReader`], editors, arrays |
+/// | [`limits`](Self::limits()) | [`Limits::new`] | all |
+/// | [`hashers`](Self::hashers()) | built in | readers and editors of Bloscpack files |
+/// | [`cache`](Self::cache()) | 16 to 256 MiB | readers by position, datasets, writers of frames |
+/// | [`check_digests`](Self::check_digests()) | true | [`IndexedReader`] |
+/// | [`allow_unterminated`](Self::allow_unterminated()) | false | [`Decoder`], [`RecordReader`], readers by position |
+/// | [`range`](Self::range()) | all bytes | [`Decoder`] |
+/// | [`members`](Self::members()) | all | [`Decoder`], [`RecordReader`] |
+/// | [`fill`](Self::fill()) | false | [`recover`](mod@crate::recover) |
+/// | [`lenient`](Self::lenient()) | false | datasets |
+/// | [`dtype`](Self::dtype()) | none | frames in `bloscpack-open` |
+/// | [`lock_timeout`](Self::lock_timeout()), [`while_waiting`](Self::while_waiting()) | 10 s | editors, datasets, frames |
+/// | [`watch`](Self::watch()) | none | `bloscpack-open` |
+///
+/// [`Decoder`]: crate::Decoder
+/// [`IndexedReader`]: crate::indexed::IndexedReader
+/// [`RecordReader`]: crate::records::RecordReader
 ///
 /// ```
 /// use bloscpack::{Checksum, Encoder, Options, survey::Survey, verify::verify};
 /// use bloscpack::wire::{Digest, Hasher, Hashers, Metadata};
 ///
-/// /// A digest with a key, in the place of that of crc32.
+/// /// A digest with a key, in place of crc32.
 /// struct Keyed(u32, u32);
 ///
 /// impl Hasher for Keyed {
@@ -51,7 +70,7 @@ pub struct Options {
     pub limits: Limits,
     /// The implementations that compute digests.
     pub hashers: Hashers,
-    /// Bytes of chunks that are kept in memory, if that was set.
+    /// Bytes of chunks that are kept in memory, if set.
     pub cache: Option<usize>,
     /// Whether the digest of a chunk is checked before any part of the chunk is decoded.
     pub check_digests: bool,
@@ -100,18 +119,19 @@ impl Options {
     }
 
     /// Threads that check, decompress and compress. By default, readers of Bloscpack files work on the caller's own thread, and
-    /// arrays, frames, Zarr and `bloscpack-open` on all processors. 0 counts as 1. Recovery scans on one thread.
-    /// Records need chunks of 4 KiB or more to gain from more than one, as packed ones have.
+    /// arrays, frames, Zarr and `bloscpack-open` on all processors. 0 counts as 1. Recovery uses one thread for its scan.
+    /// More than one thread makes records faster only if their chunks have 4 KiB or more, as packed chunks do.
     ///
     /// The peak memory of a decoder is about `(threads + 2) × 2 × chunk`, plus 256 KiB of input and the scratch space of a block
-    /// for each thread. An async reader works on the threads of this process; the number is then that of the chunks that may be
-    /// decoded at once.
+    /// for each thread. An async reader works on the crew, the threads that all async codecs of a process share; the number is
+    /// then how many chunks of this reader may be decoded at once.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// The number of threads of an array, a frame or `bloscpack-open`.
+    /// The number of threads of an array, a frame or `bloscpack-open`: as set, at least 1, or by default one for each
+    /// processor.
     #[must_use]
     pub fn workers(&self) -> usize {
         self.threads
@@ -123,8 +143,13 @@ impl Options {
         self.threads.map_or(1, |threads| threads.max(1))
     }
 
-    /// How much memory and work the input may demand. Recovery treats a chunk over a limit as lost. Datasets, frames and Zarr
-    /// check [`total`](Limits::total) when they are opened, and the limits on chunks when a chunk is read.
+    /// How much memory and work the input may demand. More is an error of the category
+    /// [`OverLimit`](bloscpack_error::Category::OverLimit), whose hint names the limit.
+    ///
+    /// A [`Decoder`](crate::Decoder) returns all chunks before the one that exceeds a limit. An
+    /// [`IndexedReader`](crate::indexed::IndexedReader) checks [`total`](Limits::total) when it is opened. Recovery treats a
+    /// chunk over a limit as lost, and ignores `total`. Datasets, frames and Zarr check `total` when they are opened, and the
+    /// limits on chunks when a chunk is read.
     ///
     /// ```
     /// use bloscpack::{Decoder, Options, error::Category, wire::Limits};
@@ -141,38 +166,39 @@ impl Options {
         self
     }
 
-    /// The implementations that compute the digests of Bloscpack files.
+    /// The implementations that compute the digests of Bloscpack files: for a faster one, or one with a key. Writer and reader
+    /// need the same; to any other reader, all digests are wrong. A hasher whose digests have another length than its checksum
+    /// is refused ([`FormatError::Hasher`](bloscpack_wire::FormatError::Hasher)) when it is first used.
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 
-    /// Bytes of chunks that are kept in memory.
+    /// The maximum number of bytes of chunks that are kept in memory. 0 keeps none.
     ///
-    /// | used by | bytes of | default |
+    /// | used by | keeps | default |
     /// |---|---|--:|
     /// | an indexed reader of content | decoded chunks; a larger one is decoded again for every read | 16 MiB |
-    /// | an indexed reader of records | unpacked chunks; records that are chunks of their own are not kept | 64 MiB |
-    /// | a dataset | the chunks used last, which the columns of a table share equally | 256 MiB |
+    /// | an indexed reader of records | unpacked chunks; a record that is a chunk of its own is not kept | 64 MiB |
+    /// | a dataset | the chunks used last; the columns of a table share the bytes equally | 256 MiB |
     /// | a dataset in `bloscpack-open` | the same | 64 MiB |
-    /// | a writer of a frame | changed chunks before they are compressed, at least one, and one for each thread that compresses | 64 MiB |
-    ///
-    /// 0 keeps none.
+    /// | a writer of a frame | changed chunks not yet compressed: at least one, and one per thread | 64 MiB |
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = Some(bytes);
         self
     }
 
-    /// Whether an indexed reader of content checks the digest of a chunk before it decodes any part of the chunk; true by
-    /// default.
+    /// Whether an [`IndexedReader`](crate::indexed::IndexedReader) checks the digest of a chunk before it decodes any part of
+    /// it; true by default. With false, it still reads the whole compressed chunk, but damage that decodes goes undetected. All
+    /// other readers of Bloscpack files always check.
     pub fn check_digests(mut self, check: bool) -> Self {
         self.check_digests = check;
         self
     }
 
     /// Accepts a stream without its end mark, or a file whose writer did not finish, as complete after its last whole
-    /// chunk, with a [warning](crate::Decoder::warnings). Off by default. If another member follows, it is still an error, so
-    /// that the other one is not lost.
+    /// chunk, with a [warning](crate::Decoder::warnings). Off by default. If another member follows the unfinished one, it is
+    /// still an error, because the reader would miss that member. [`verify`](mod@crate::verify) ignores this option.
     ///
     /// ```
     /// use bloscpack::{Decoder, Encoder, Options};
@@ -193,10 +219,12 @@ impl Options {
         self
     }
 
-    /// A decoder delivers only this range of the uncompressed bytes, counted over all members.
+    /// A [`Decoder`](crate::Decoder) delivers only this range of the uncompressed bytes, counted over all members.
     ///
-    /// Chunks outside of it are neither checked nor decompressed, and nothing after the range is read. A range that
-    /// reaches past the end delivers the bytes that exist.
+    /// Chunks outside the range are read (or skipped, in a source that is read by position) but neither checked nor
+    /// decompressed. Decoding stops after the chunk with the last byte, so damage after it is not found. A range past the end
+    /// delivers the bytes that exist, and an empty range none. For several ranges of a file, use an
+    /// [`IndexedReader`](crate::indexed::IndexedReader).
     ///
     /// ```
     /// use bloscpack::{Decoder, Options};
@@ -213,9 +241,9 @@ impl Options {
         self
     }
 
-    /// A decoder or a reader of records stops after this many members, and reads nothing from the source that the last of them
-    /// does not need; all members by default. `into_parts` then returns the source and what was read beyond the last member,
-    /// so that something else may follow a stream.
+    /// A [`Decoder`](crate::Decoder) or a [`RecordReader`](crate::records::RecordReader) stops after this many members, and
+    /// does not wait for input that the last of them does not need; all members by default. `into_parts` then returns the
+    /// source and the bytes that were read beyond the last member: something else may follow a stream. 0 reads nothing.
     ///
     /// ```
     /// use bloscpack::{Decoder, Options};
@@ -236,9 +264,9 @@ impl Options {
         self
     }
 
-    /// Whether a recovery writes zeros in place of lost content, so that the rest keeps its positions; false by default.
-    /// Records keep their numbers in any case. A loss of unknown length is not filled, and neither is one of more than 64 KiB
-    /// for each byte of the source.
+    /// Whether [`recover`](crate::recover::recover()) writes zeros in place of lost content, which keeps the positions of the
+    /// rest; false by default. Records keep their numbers in any case. A loss of unknown length is not filled. In total, at
+    /// most 64 KiB of zeros are written for each byte of the source.
     ///
     /// ```
     /// use bloscpack::{Encoder, Options, decompress, recover::{Finding, recover}};
@@ -264,28 +292,30 @@ impl Options {
         self
     }
 
-    /// Whether a dataset ignores the first 16 bytes of superchunks, as bcolz does; false by default.
+    /// Whether a dataset ignores the first 16 bytes of its superchunks (the files in its `data/` folder), as bcolz does; false
+    /// by default.
     pub fn lenient(mut self, lenient: bool) -> Self {
         self.lenient = lenient;
         self
     }
 
-    /// `bloscpack-open` reads a frame that does not store the dtype of its elements as elements of this one. Opening anything
-    /// else is then wrong usage.
+    /// The dtype of the elements of a frame that does not store one, for `bloscpack-open`. With this option, opening any other
+    /// input is a [`Usage`](bloscpack_error::Category::Usage) error.
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);
         self
     }
 
-    /// How long opening a dataset or a frame waits for other writers, and a flush for readers of earlier versions, which lock
-    /// it; ten seconds by default.
+    /// How long opening a dataset, a frame or an [`Editor`](crate::edit::Editor) waits for other writers, and a change for
+    /// readers of earlier versions, which lock the file; ten seconds by default. After that time, the call fails with
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy).
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout.set_limit(timeout);
         self
     }
 
-    /// Calls `goes_on` many times a second while opening a dataset or a frame, or a flush, waits for others, with the time waited
-    /// so far. Waiting ends when it returns false, or when the [`lock_timeout`](Self::lock_timeout()) is over.
+    /// Calls `goes_on` many times a second while a call waits for a lock, with the time waited so far. Waiting ends when it
+    /// returns false, or when the [`lock_timeout`](Self::lock_timeout()) is over.
     pub fn while_waiting(
         mut self,
         goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
@@ -294,9 +324,10 @@ impl Options {
         self
     }
 
-    /// Reports progress: `bloscpack-open` calls this function, perhaps from several threads, with the bytes processed since the last
-    /// call and, where it is known, the total. It counts bytes of the file for Bloscpack files, and of the uncompressed content for
-    /// everything else. An error from the function ends the work, except in the verification of datasets and frames.
+    /// Reports progress: `bloscpack-open` calls this function, possibly from several threads, with the bytes processed since
+    /// the last call and, where it is known, the total. It counts bytes of the file for Bloscpack files, and bytes of the
+    /// uncompressed content for all other formats. An error from the function ends the work, except in the verification of
+    /// datasets and frames. The readers of this crate ignore it.
     ///
     /// ```
     /// use bloscpack::Options;
@@ -322,21 +353,22 @@ impl Options {
     }
 }
 
-/// The function of [`Options::watch`], if there is one.
+/// The progress function of [`Options::watch`], if one is set.
 #[derive(Clone, Default)]
 pub struct Watch(Option<Arc<Callback>>);
 
-/// Called with the bytes that were processed, and how many there will be in all where that is known.
+/// Called with the bytes processed since the last call, and the total where it is known.
 type Callback = dyn Fn(u64, Option<u64>) -> io::Result<()> + Send + Sync;
 
 impl Watch {
-    /// Whether there is a function.
+    /// Whether a function is set.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Calls the function with the bytes that were processed, and how many there will be in all where that is known.
+    /// Calls the function with the bytes processed since the last call, and the total where it is known. Does nothing without
+    /// a function.
     ///
     /// # Errors
     /// Returns the error of the function.

@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of a source that are still to be read.
+/// A range of a source that has not been read yet.
 #[derive(Clone)]
 pub(super) struct Fetch {
     pub source: SharedSource,
@@ -15,20 +15,21 @@ pub(super) struct Fetch {
 }
 
 impl Fetch {
-    /// How many bytes are to be read.
+    /// Length of the range.
     pub(super) fn len(&self) -> Result<usize> {
         in_memory(len_of(&self.bytes))
     }
 
-    /// Reads bytes into the front of `room`, as many as the source returns at once. `done` of them were read before.
+    /// Reads bytes into the front of `room`, as many as the source returns at once. The first `done` bytes of the range were
+    /// read before.
     pub(super) fn read(&self, done: usize, room: &mut [u8]) -> io::Result<usize> {
-        // Saturates: every position past the end of the source, however large, is the end.
+        // Saturates: every position past the end of the source is the end.
         let at = self.bytes.start.saturating_add(to_u64(done));
         loop {
             match self.source.read_at(at, room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(0) if !room.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
-                // A source may claim more than there was room for; that is not believed.
+                // A wrong source may return more than `room` has place for.
                 result => return result.map(|len| len.min(room.len())),
             }
         }

@@ -1,4 +1,14 @@
-//! [`Survey`]: the contents of an input, from its headers alone.
+//! What an input contains, by its headers alone: members, sizes, metadata, chunk headers. Nothing is decompressed.
+//!
+//! ```text
+//!   Read, or Read + Seek ─► headers of members and chunks ─┬─► Survey: all members in memory
+//!                           (bodies are skipped)           ├─► each_member, each_member_of_file: one member at a time
+//!                                                          ├─► each_chunk: the header of each chunk
+//!                                                          └─► form: content or records, from the first bytes
+//! ```
+//!
+//! The structure is checked (headers, metadata, offset table, seal, the number of chunks), but not the digests of chunks; see
+//! [`verify`](mod@crate::verify).
 
 use super::engine::Warning;
 use super::walk::Walk;
@@ -10,7 +20,7 @@ use bloscpack_wire::{
 };
 use std::io::{Read, Seek};
 
-/// Whether a member is complete.
+/// Whether a member (one of several concatenated Bloscpack files) is complete.
 ///
 /// ```
 /// use bloscpack::{Encoder, survey::Survey};
@@ -25,18 +35,20 @@ use std::io::{Read, Seek};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// All counted chunks are present, or the end mark is.
+    /// All counted chunks are present, or the stream ends with its end mark.
     Complete,
-    /// All counted chunks are present, but the offsets are still -1.
+    /// All counted chunks are present, but all entries of the offset table are -1, as after writing a known number of records
+    /// to a pipe. [`Editor::reindex`](crate::edit::Editor::reindex) and
+    /// [`RecordEditor::reindex`](crate::edit::RecordEditor::reindex) fill the table in.
     Unindexed,
-    /// A stream of unknown length without its end mark.
+    /// A stream of unknown length without its end mark: it was cut, or is still being written.
     Unterminated,
-    /// Offsets of -1 and missing chunks: its writer did not finish.
+    /// An offset table of -1, and missing chunks: its writer did not finish.
     Unfinished,
 }
 
 impl State {
-    /// The lower-case name in reports.
+    /// The lower-case name in reports: `complete`, `unindexed`, `unterminated` or `unfinished`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,33 +60,36 @@ impl State {
     }
 }
 
-/// A member: its header, its metadata, and the totals of its chunks.
+/// A member: its header, its metadata, and totals over its chunks.
+///
+/// Only the last member of an input can lack chunks. Its totals then cover the chunks that are whole.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Member {
-    /// The header.
+    /// The header, with -1 as `None`.
     pub header: Header,
-    /// The metadata.
+    /// The metadata; `None` if the member has none.
     pub metadata: Option<Metadata>,
-    /// The header of the metadata section, in V3.
+    /// The header of the metadata section; `None` in all versions except V3, and without metadata.
     pub metadata_header: Option<MetadataHeader>,
-    /// The table of offsets.
+    /// The offset table: absent, all -1, or filled in.
     pub offsets: Offsets,
-    /// Where the member begins in the input.
+    /// The position of its first byte in the input.
     pub at: u64,
-    /// Where its first chunk begins in the input, if it has one.
+    /// The position of its first chunk in the input, if it has one.
     pub first_chunk_at: Option<u64>,
-    /// The header of its first chunk.
+    /// The header of its first chunk, also if that chunk is cut.
     pub first_chunk: Option<ChunkHeader>,
-    /// Number of chunks that are present.
+    /// Number of whole chunks.
     pub chunks: u64,
-    /// Uncompressed bytes of these chunks.
+    /// Uncompressed bytes of these chunks, by their headers; at most `u64::MAX`, whatever hostile headers claim.
     pub uncompressed: u64,
-    /// Compressed bytes of these chunks, without digests.
+    /// Compressed bytes of these chunks with their headers, without digests.
     pub compressed: u64,
-    /// The formats of the streams in the chunks, each once; pure copies have none.
+    /// The compressors of the chunks, each once, in the order of their first use. Uncompressed chunks (pure copies) have none.
     pub compressors: Vec<CompressorFormat>,
-    /// The filters of the chunks, each once, without those of Blosc 2, which has up to six in each chunk.
+    /// The filters of the chunks, each once, in the order of their first use. Chunks of Blosc 2 are left out: they have up to
+    /// six filters each, in a part of the header that is not read.
     pub filters: Vec<Filter>,
     /// Whether the member is complete.
     pub state: State,
@@ -125,7 +140,8 @@ impl Member {
     }
 }
 
-/// The contents of an input: its members, read without decompressing anything.
+/// The contents of an input: its members, read without decompressing anything. It keeps all members in memory;
+/// [`each_member`] keeps one.
 ///
 /// ```
 /// use bloscpack::{Options, survey::{State, Survey}};
@@ -141,23 +157,36 @@ impl Member {
 pub struct Survey {
     /// The members, in order; at least one.
     pub members: Vec<Member>,
-    /// Bytes of the input.
+    /// Bytes of the input, from the position at which reading began.
     pub len: u64,
-    /// Things that are unusual but not wrong.
+    /// Things that are unusual but not wrong: bytes after the last chunk, and a last member whose writer did not finish.
     pub warnings: Vec<Warning>,
 }
 
 impl Survey {
-    /// Reads all of the input and parses its headers. Digests of chunks are not checked.
+    /// Reads all of the input and parses its headers. Digests of chunks are not checked. Of the options, the limits and the
+    /// hashers are used.
     ///
     /// # Errors
-    /// Returns any error of the reader, and an error in the structure. A stream or file that its writer did not finish is not
-    /// an error here, but a [`State`].
+    /// Returns any error of the reader, an error in the structure, and [`Code::CutShort`](bloscpack_error::Code::CutShort) for
+    /// an empty input. A stream or file that its writer did not finish is not an error here, but a [`State`].
     pub fn of<R: Read>(reader: R, options: &Options) -> Result<Self> {
         Self::collect(|take| each_member(reader, options, take))
     }
 
-    /// As [`of`](Self::of), but seeks past the chunks, so that it is fast on large files.
+    /// As [`of`](Self::of), but seeks past the bodies of chunks, which is faster for large files. The first member begins at
+    /// the current position.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, Options, survey::Survey};
+    /// use std::io::{Cursor, Write};
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
+    /// encoder.write_all(&[7; 2500])?;
+    /// let file = encoder.finish()?.into_inner();
+    /// let survey = Survey::of_file(Cursor::new(&file), &Options::new())?;
+    /// assert_eq!((survey.members[0].chunks, survey.len), (3, file.len() as u64));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`of`](Self::of), and any error of seeking.
@@ -181,8 +210,8 @@ impl Survey {
     }
 }
 
-/// Passes the header of each chunk to `take`, in order and across all members, without reading what is between them. An input
-/// that its writer did not finish ends where it ends.
+/// Passes the header of each chunk to `take`, in order and across all members. It seeks past the bodies of chunks. The last
+/// chunk of an unfinished input may be cut.
 ///
 /// ```
 /// use bloscpack::{Options, survey::each_chunk};
@@ -194,7 +223,8 @@ impl Survey {
 /// ```
 ///
 /// # Errors
-/// Returns any error of the reader and of seeking, and an error in the structure, after the chunks before it.
+/// Returns any error of the reader and of seeking, and an error in the structure, after `take` has received the chunks before
+/// it. An unfinished input is no error.
 pub fn each_chunk<R: Read + Seek>(
     file: R,
     options: &Options,
@@ -212,11 +242,24 @@ pub fn each_chunk<R: Read + Seek>(
     }
 }
 
-/// Calls `take` with each member as soon as it is complete, and keeps only one in memory. Returns the length of the input and the
-/// warnings about it.
+/// Calls `take` with each member as soon as it has ended, and keeps only one in memory. Returns the length of the input in
+/// bytes, and the warnings about it.
+///
+/// ```
+/// use bloscpack::{Options, compress, survey::each_member};
+/// let both = [compress(b"one, ")?, compress(b"two")?].concat();
+/// let mut lens = Vec::new();
+/// let (len, warnings) = each_member(both.as_slice(), &Options::new(), |member| {
+///     lens.push(member.uncompressed);
+///     Ok(())
+/// })?;
+/// assert_eq!(lens, [5, 3]);
+/// assert_eq!((len, warnings.len()), (both.len() as u64, 0));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
 ///
 /// # Errors
-/// Returns the errors of [`Survey::of`], and those of `take`.
+/// Returns the errors of [`Survey::of`], and the first error of `take`, after which it is not called again.
 pub fn each_member<R: Read>(
     reader: R,
     options: &Options,
@@ -225,10 +268,10 @@ pub fn each_member<R: Read>(
     visit(Walk::of(reader, &options.limits, &options.hashers), take)
 }
 
-/// As [`each_member`], but seeks past the chunks.
+/// As [`each_member`], but seeks past the bodies of chunks.
 ///
 /// # Errors
-/// Returns the errors of [`Survey::of_file`], and those of `take`.
+/// Returns the errors of [`Survey::of_file`], and the first error of `take`.
 pub fn each_member_of_file<R: Read + Seek>(
     file: R,
     options: &Options,
@@ -238,8 +281,19 @@ pub fn each_member_of_file<R: Read + Seek>(
     visit(walk.reading()?, take)
 }
 
-/// The form of the chunks: content or records. Reads up to the metadata. `None` if the beginning is damaged or truncated; reading
-/// the rest returns that error.
+/// The form of the chunks of the first member: content, records, or packed records. Reads the header and, if the header
+/// declares records, the metadata. `None` if these are damaged, cut or of another format; a [`Decoder`](crate::Decoder)
+/// reports that error.
+///
+/// ```
+/// use bloscpack::{Options, records::RecordWriter, survey::form, wire::Form};
+/// let stream = RecordWriter::builder().small().write_to(Vec::new())?.finish()?;
+/// assert!(matches!(form(stream.as_slice(), &Options::new())?, Some(Form::Packed { .. })));
+/// let content = bloscpack::compress(b"content")?;
+/// assert_eq!(form(content.as_slice(), &Options::new())?, Some(Form::Content));
+/// assert_eq!(form(&b"something else"[..], &Options::new())?, None);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
 ///
 /// # Errors
 /// Returns any error of the reader.
@@ -265,6 +319,7 @@ pub fn form(reader: impl Read, options: &Options) -> Result<Option<Form>> {
     }
 }
 
+/// Passes each member of a walk to `take` when it has ended.
 fn visit<R: Read>(
     mut walk: Walk<R>,
     mut take: impl FnMut(Member) -> Result<()>,
@@ -295,7 +350,7 @@ fn visit<R: Read>(
     Ok((walk.len(), warnings))
 }
 
-/// Adds an event of the parser to its member. Returns the member before, if another one begins.
+/// Adds an event of the parser to its member. Returns the previous member when another one begins.
 fn note(last: &mut Option<Member>, event: Event<'_>, parser: &Parser) -> Option<Member> {
     if let Event::Header(header) = event {
         return last.replace(Member::new(header, parser.member_at()));

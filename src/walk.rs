@@ -5,16 +5,16 @@ use bloscpack_error::Result;
 use bloscpack_wire::{Ending, Event, Hashers, Limits, ParseError, Parser};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Seeking is slower than reading for less than this.
+/// For fewer bytes than this, reading is faster than seeking.
 const WORTH_SEEKING: u64 = 16 << 10;
-/// How much is read at once if the bodies are skipped by seeking.
+/// Bytes that are read at once if the bodies are skipped by seeking.
 const BUFFER_LEN: usize = 16 << 10;
-/// How much is read at once to look at the beginning.
+/// Bytes that are read at once at the beginning of the input.
 const START_LEN: usize = 4 << 10;
-/// How much is read at once after a body that was skipped: usually a digest and the header of the next chunk.
+/// Bytes that are read at once after a skipped body: usually enough for a digest and the header of the next chunk.
 pub(super) const AHEAD: usize = 512;
 
-/// Skips this many bytes without reading them, and returns how many there were.
+/// Skips this many bytes without reading them, or those up to the end, and returns how many it skipped.
 type Skip<R> = Box<dyn FnMut(&mut R, u64) -> io::Result<u64>>;
 
 /// Reads an input from header to header.
@@ -33,7 +33,7 @@ impl<R: Read> Walk<R> {
         Self::new(BufferedInput::new(reader), None, limits, hashers)
     }
 
-    /// A walk of the first bytes: it reads no more of them than are in one page.
+    /// A walk that reads no further ahead than one page.
     pub(super) fn of_start(reader: R, limits: &Limits, hashers: &Hashers) -> Self {
         let input = BufferedInput::with_buffer(reader, START_LEN);
         Self::new(input, None, limits, hashers)
@@ -49,7 +49,7 @@ impl<R: Read> Walk<R> {
         file.seek(SeekFrom::Start(from))?;
         let skip = move |file: &mut R, count: u64| {
             let here = file.stream_position()?;
-            // Bytes past the end were not skipped: they are missing.
+            // A seek past the end would hide that the bytes are missing.
             let count = count.min(end.max(here) - here);
             file.seek(SeekFrom::Start(here + count))?;
             Ok(count)
@@ -73,7 +73,7 @@ impl<R: Read> Walk<R> {
         }
     }
 
-    /// Hands every event of the parser to `visit`, and returns how the input ended.
+    /// Passes every event of the parser to `visit`, and returns how the input ended.
     ///
     /// # Errors
     /// Returns any error of the reader, and an error in the structure before the end.
@@ -114,7 +114,7 @@ impl<R: Read> Walk<R> {
             self.skipped += self.parser.skip(count);
             self.ahead = AHEAD;
             if count > 0 {
-                // The parser may have an event without any more input.
+                // The parser may return an event without more input.
                 return Ok(true);
             }
         }

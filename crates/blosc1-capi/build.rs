@@ -1,4 +1,4 @@
-//! Gives the shared library the name by which programs that were linked with C-Blosc 1 ask for it.
+//! Sets the soname of the shared library to the one that programs linked with C-Blosc 1 load.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -10,13 +10,18 @@ use bytes::{Bytes, BytesMut};
 use std::fmt;
 use tokio_util::codec::{Decoder, Encoder};
 
-/// The limit on the uncompressed bytes of a chunk by default: they are decompressed where the codec is polled.
+/// The default limit on the uncompressed bytes of a chunk, since chunks are decompressed where the codec is polled.
 const LONGEST: u32 = 1 << 20;
 
-/// Takes records from the bytes of a socket: a [`Decoder`] for `FramedRead` and `Framed`.
+/// Decodes records from the bytes of a socket: a [`Decoder`] for `FramedRead` and `Framed` of `tokio_util`.
 ///
-/// A codec cannot wait for other threads, so it decompresses where it is polled. By default it therefore refuses chunks of
-/// more than 1 MiB, which take less than a millisecond or two; a [`RecordStream`](super::RecordStream) takes any.
+/// The items are [`Bytes`], which keep the memory of their whole chunk. A codec cannot wait for other threads, so it
+/// decompresses on the executor's thread. It therefore refuses chunks of more than 1 MiB by default; smaller ones take at most
+/// a millisecond or two. A [`RecordStream`](super::RecordStream) accepts larger ones. `RecordDecoder::from(options)` sets
+/// other limits.
+///
+/// Errors are the ones of [`RecordReader::next_record`], and [`OverLimit`](bloscpack_error::Category::OverLimit) for a larger
+/// chunk.
 ///
 /// ```
 /// use bloscpack::aio::{Finish, RecordDecoder, RecordEncoder};
@@ -39,14 +44,14 @@ pub struct RecordDecoder {
 }
 
 impl RecordDecoder {
-    /// Creates a decoder of chunks of up to 1 MiB.
+    /// Creates a decoder for chunks of up to 1 MiB.
     #[must_use]
     pub fn new() -> Self {
         let limits = Limits::new().chunk(LONGEST);
         Options::new().limits(limits).into()
     }
 
-    /// The next record; nothing if that needs more input, or at the end.
+    /// The next record; `None` if more input is needed, and at the end.
     fn next(&mut self, input: &mut BytesMut, is_end: bool) -> Result<Option<Bytes>> {
         loop {
             if let Some(record) = self.reader.ready()? {
@@ -105,29 +110,47 @@ impl fmt::Debug for RecordDecoder {
     }
 }
 
-/// The end of a stream of records, for a [`RecordEncoder`]: without it, the reader sees a stream that was cut.
+/// The item that ends a stream of records, for a [`RecordEncoder`]: without it, the reader sees a stream that was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finish;
 
-/// Makes records into bytes for a socket: an [`Encoder`] for `FramedWrite` and `Framed`.
+/// Encodes records into bytes for a socket: an [`Encoder`] for `FramedWrite` and `Framed` of `tokio_util`.
 ///
-/// Each record is written at once, in a chunk of its own or of one record, so that it can be read as soon as it is flushed;
-/// it is compressed where the codec is polled. The item [`Finish`] ends the stream.
+/// Each record becomes a chunk at once, also if records are packed, so a reader gets it as soon as the socket is flushed. It is
+/// compressed on the executor's thread. The item [`Finish`] ends the stream; a further item is a
+/// [`Usage`](bloscpack_error::Category::Usage) error. `RecordEncoder::try_from(builder)` sets options.
+///
+/// ```
+/// use bloscpack::aio::{Finish, RecordEncoder};
+/// use bloscpack::records::{RecordReader, RecordWriter};
+/// use bytes::BytesMut;
+/// use tokio_util::codec::Encoder;
+/// # use bloscpack::bytes;
+///
+/// let options = RecordWriter::builder().dtype("varchar");
+/// let (mut encoder, mut socket) = (RecordEncoder::try_from(options)?, BytesMut::new());
+/// encoder.encode("one", &mut socket)?;
+/// encoder.encode("two", &mut socket)?;
+/// encoder.encode(Finish, &mut socket)?;
+/// assert_eq!(RecordReader::new(&socket[..]).count(), 2);
+/// assert!(encoder.encode("three", &mut socket).is_err());
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
 pub struct RecordEncoder {
     writer: RecordWriter<Outlet>,
     is_finished: bool,
 }
 
 impl RecordEncoder {
-    /// Creates an encoder with all defaults.
+    /// Creates an encoder with all defaults: one record per chunk, LZ4, crc32.
     ///
     /// # Errors
-    /// Returns none with these options.
+    /// Returns [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) in a build without LZ4.
     pub fn new() -> Result<Self> {
         RecordWriterBuilder::default().try_into()
     }
 
-    /// Moves what was written to the socket's buffer.
+    /// Moves the encoded bytes to the buffer of the socket.
     fn hand_on(&mut self, output: &mut BytesMut) -> Result<()> {
         let outlet = &mut self.writer.sink.writer;
         let left = outlet.left()?;

@@ -16,15 +16,18 @@ use std::task::{Context, Poll, ready};
 
 /// Reads the uncompressed bytes of a Bloscpack file or stream from an async source: [`Decoder`] for async programs.
 ///
-/// It implements `AsyncRead` and `AsyncBufRead` of tokio and of `futures-io`, whichever are enabled, and [`Stream`]: of
-/// [`Bytes`], each a chunk, or a piece of one above 64 MiB, without a copy. As a stream it ends after an error.
+/// | need | call |
+/// |---|---|
+/// | bytes in a buffer | `AsyncRead`, `AsyncBufRead` of tokio and of `futures-io`, if enabled |
+/// | each chunk without a copy (above 64 MiB in pieces) | [`next_bytes`](Self::next_bytes), or the [`Stream`] of [`Bytes`] |
+/// | header and metadata before the data | [`read_header`](Self::read_header), [`read_metadata`](Self::read_metadata) |
 ///
-/// The [crew](super#threads) checks and decompresses. If the source has nothing for now, everything complete is delivered
-/// first. A future that is dropped loses nothing: the next call goes on where it was.
+/// The [crew](super#threads) checks and decompresses. While the source is pending, all complete chunks are delivered. All
+/// calls are cancel safe. Input is read 64 KiB at a time.
 ///
 /// # Errors
-/// Returns the errors of a [`Decoder`], with the same positions, after everything before them was delivered. After an error of
-/// the source, the call may be tried again.
+/// Returns the errors of a [`Decoder`], with the same positions, after all content before them. After an error of the source,
+/// the call may be repeated; other errors are permanent. As a stream, it ends after an error.
 ///
 /// ```
 /// # #[cfg(feature = "tokio")] {
@@ -57,18 +60,18 @@ impl<S> From<Decoder<S>> for AsyncDecoder<S> {
 }
 
 impl<S: Source> AsyncDecoder<S> {
-    /// Creates a decoder with the default [`Limits`](bloscpack_wire::Limits).
+    /// Creates a decoder with the default [`Limits`](bloscpack_wire::Limits). Nothing is read yet.
     pub fn new(source: S) -> Self {
         Self::with_options(source, Options::new())
     }
 
-    /// Creates a decoder with these options, whose work is done by the [crew](super#threads) of this process.
+    /// Creates a decoder with these options, on the [crew](super#threads) of this process. Nothing is read yet.
     pub fn with_options(source: S, options: Options) -> Self {
         let settings = Settings::on_crew(Wanted::Content, options);
         Decoder::with_engine(Engine::new(source, settings)).into()
     }
 
-    /// Reads as far as the first chunk, and returns the header of the first member.
+    /// Reads up to the first chunk, and returns the header of the first member.
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -77,7 +80,7 @@ impl<S: Source> AsyncDecoder<S> {
         Ok(&self.decoder.engine.first()?.header)
     }
 
-    /// Reads as far as the first chunk, and returns the metadata of the first member.
+    /// Reads up to the first chunk, and returns the metadata of the first member; `None` if it has none.
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -87,7 +90,24 @@ impl<S: Source> AsyncDecoder<S> {
         Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
     }
 
-    /// The next bytes of the content, as [`Decoder::next_bytes`]. Returns nothing at the end.
+    /// The next bytes of the content, without a copy, as [`Decoder::next_bytes`]; `None` at the end.
+    ///
+    /// ```
+    /// # #[cfg(feature = "tokio")] {
+    /// use bloscpack::aio::{AsyncDecoder, Tokio};
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let file = bloscpack::compress(&vec![7; 3_000_000])?;
+    /// let mut decoder = AsyncDecoder::new(Tokio(file.as_slice()));
+    /// let mut len = 0;
+    /// while let Some(bytes) = decoder.next_bytes().await? {
+    ///     len += bytes.len();
+    /// }
+    /// assert_eq!(len, 3_000_000);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// # })?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -95,7 +115,7 @@ impl<S: Source> AsyncDecoder<S> {
         poll_fn(|task| self.poll_next_bytes(task)).await
     }
 
-    /// As [`next_bytes`](Self::next_bytes).
+    /// [`next_bytes`](Self::next_bytes) as a poll function.
     ///
     /// # Errors
     /// Returns the same errors as reading.
@@ -104,7 +124,7 @@ impl<S: Source> AsyncDecoder<S> {
         Poll::Ready(has_more.then(|| self.decoder.take_bytes()).transpose())
     }
 
-    /// Makes sure that there are bytes to deliver. Returns false at the end.
+    /// Reads on until bytes are ready. Returns false at the end.
     fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<bool>> {
         while !self.decoder.is_ready()? {
             let next = self.decoder.engine.poll_next(&mut self.feed, task);
@@ -149,7 +169,7 @@ impl<S> AsyncDecoder<S> {
         self.decoder.get_ref()
     }
 
-    /// The source underneath. Bytes that are read from it are lost to the decoder.
+    /// The source underneath. The decoder misses bytes that the caller reads from it.
     pub fn get_mut(&mut self) -> &mut S {
         self.decoder.get_mut()
     }
@@ -159,7 +179,7 @@ impl<S> AsyncDecoder<S> {
         self.decoder.into_parts()
     }
 
-    /// Members begun so far.
+    /// Members begun so far, including those read ahead.
     pub fn members(&self) -> u64 {
         self.decoder.members()
     }
@@ -174,7 +194,7 @@ impl<S> AsyncDecoder<S> {
         self.decoder.total_out()
     }
 
-    /// Things in the input so far that are unusual but not wrong; complete at the end of the input.
+    /// Things in the input so far that are unusual but not wrong. The list is complete at the end of the input.
     pub fn warnings(&self) -> &[Warning] {
         self.decoder.warnings()
     }

@@ -11,17 +11,21 @@ use std::task::{Context, Poll, ready};
 
 /// Writes a Bloscpack stream to an async target: [`Encoder`] for async programs.
 ///
-/// It implements `AsyncWrite` of tokio and of `futures-io`, whichever are enabled. `shutdown` (in futures, `close`) finishes
-/// the stream and ends the target, which for a socket leaves the other half open; [`finish`](Self::finish) only finishes it.
-/// Dropped before, it leaves a stream that every reader refuses as cut short.
+/// | call | effect |
+/// |---|---|
+/// | `write` of `AsyncWrite` (tokio, `futures-io`) | takes bytes, after compressed chunks have been written |
+/// | `flush` | delivers full chunks, or everything if the encoder is [interactive](EncoderBuilder::interactive) |
+/// | [`finish`](Self::finish) | completes the stream; the target stays open |
+/// | `shutdown` (`close` in futures) | completes the stream and closes the target; of a socket, the writing half |
 ///
-/// The [crew](super#threads) compresses. Each call first writes what was compressed since the last one, and takes no more
-/// data than there is room for: memory is bounded however slow the target is. `flush` delivers full chunks, or everything if
-/// the encoder is [interactive](EncoderBuilder::interactive). A future that is dropped loses nothing: data that
-/// `write` has taken stays, and `flush` and `shutdown` go on when they are called again.
+/// An encoder that is dropped without `finish` or `shutdown` leaves a stream that every reader refuses as cut short.
+///
+/// The [crew](super#threads) compresses. Each call first writes the chunks compressed so far, and takes no more data than it
+/// has room for: memory is bounded however slow the target is. All calls are cancel safe: data that `write` has taken is kept,
+/// and `flush` and `shutdown` continue when they are called again.
 ///
 /// # Errors
-/// Returns the errors of an [`Encoder`]. After an error of the target, the call may be tried again.
+/// Returns the errors of an [`Encoder`]. After an error of the target, the call may be repeated.
 ///
 /// ```
 /// # #[cfg(feature = "tokio")] {
@@ -43,9 +47,24 @@ pub struct AsyncEncoder<T> {
 }
 
 impl EncoderBuilder {
-    /// Builds an encoder for an async target, whose work is done by the [crew](super#threads) of this process. The number of
-    /// [threads](Self::threads) is then that of the chunks that may be compressed at once. The header is written with the
-    /// first data.
+    /// Builds an encoder for an async target, on the [crew](crate::aio#threads) of this process. The number of
+    /// [threads](Self::threads) is then how many chunks of this encoder may be compressed at once. The header is written with
+    /// the first data.
+    ///
+    /// ```
+    /// # #[cfg(feature = "tokio")] {
+    /// use bloscpack::{Encoder, aio::Tokio};
+    /// use tokio::io::AsyncWriteExt;
+    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// let mut encoder = Encoder::builder().threads(4).write_async(Tokio(Vec::new()))?;
+    /// encoder.write_all(&vec![7; 3_000_000]).await?;
+    /// encoder.finish().await?;
+    /// assert_eq!(bloscpack::decompress(&encoder.into_inner().0)?.len(), 3_000_000);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error, as [`write_to`](Self::write_to).
@@ -72,7 +91,7 @@ impl<T> AsyncEncoder<T> {
         self.output.target
     }
 
-    /// The settings that [`auto`](EncoderBuilder::auto) chose, and why; `None` before the choice, and without `auto`.
+    /// The settings that [`auto`](EncoderBuilder::auto) chose, and the reason; `None` before the choice, and without `auto`.
     pub fn tuned(&self) -> Option<&Tuned> {
         self.output.compress.tuned()
     }
@@ -82,24 +101,23 @@ impl<T> AsyncEncoder<T> {
         self.output.compress.total_in()
     }
 
-    /// Compressed bytes so far, including those that wait for the target.
+    /// Bytes of the stream so far, including bytes that wait for the target.
     pub fn total_out(&self) -> u64 {
         self.output.compress.total_out()
     }
 }
 
 impl<T: Target> AsyncEncoder<T> {
-    /// Creates an encoder with all defaults, for a length that is not known. For other options there is
-    /// [`EncoderBuilder::write_async`].
+    /// Creates an encoder with all defaults, for data of unknown length. [`EncoderBuilder::write_async`] has the options.
     ///
     /// # Errors
-    /// Returns none with these options.
+    /// Returns [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) in a build without LZ4.
     pub fn new(target: T) -> Result<Self> {
         EncoderBuilder::default().write_async(target)
     }
 
-    /// Writes the rest, and the end mark if the length was not known, and flushes the target, which stays open: something
-    /// else may follow.
+    /// Writes the rest and, if the length was not known, the end mark, and flushes the target. The target stays open, so other
+    /// bytes may follow. Repeated calls have no effect.
     ///
     /// # Errors
     /// Returns any error of the target, and [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes

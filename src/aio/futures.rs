@@ -1,4 +1,4 @@
-//! The traits of the crate `futures-io`, on both sides of a codec.
+//! The traits of the crate `futures-io`, for the ends and for the codecs.
 
 use super::pace::Yield;
 use super::{AsyncDecoder, AsyncEncoder, Source, Target};
@@ -7,7 +7,8 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A reader or writer with the traits of `futures-io`.
+/// A reader or writer with the traits `AsyncRead` or `AsyncWrite` of `futures-io`, as [`Source`] or [`Target`] of a codec. It
+/// needs the feature `futures-io`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Futures<T>(pub T);
 

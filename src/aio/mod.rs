@@ -1,30 +1,36 @@
-//! Streams and records for async programs.
+//! Streams and records for async programs: the codecs of this crate with the traits of tokio or `futures-io`.
 //!
 //! | sync | async | traits |
 //! |---|---|---|
 //! | [`Decoder`](crate::Decoder) | [`AsyncDecoder`] | `AsyncRead`, `AsyncBufRead`, `Stream` of `Bytes` |
 //! | [`Encoder`](crate::Encoder) | [`AsyncEncoder`] | `AsyncWrite` |
 //! | [`RecordReader`](crate::records::RecordReader) | [`RecordStream`] | `Stream` of `Bytes` |
-//! | [`RecordWriter`](crate::records::RecordWriter) | [`RecordSink`] | `Sink` of anything that is bytes |
-//! | both | `RecordDecoder`, `RecordEncoder` | those of `tokio_util::codec` |
+//! | [`RecordWriter`](crate::records::RecordWriter) | [`RecordSink`] | `Sink` of items that are bytes |
+//! | both | `RecordDecoder`, `RecordEncoder` | `Decoder`, `Encoder` of `tokio_util::codec` |
 //!
-//! The reader or writer underneath has the traits of tokio (`Tokio(socket)`, feature `tokio`) or those of the crate
-//! `futures-io` (`Futures(socket)`, feature `futures-io`), or is any other [`Source`] or [`Target`]. The codecs on top have
-//! those of all features that are on.
+//! ```text
+//!   Tokio(reader), Futures(reader), any Source ─► task: parse ─► crew: check, decompress ─► AsyncDecoder, RecordStream
+//!   AsyncEncoder, RecordSink ─► task: copy ─► crew: compress ─► task: write ─► Tokio(writer), Futures(writer), any Target
+//! ```
+//!
+//! Wrap the reader or writer in `Tokio` if it has the traits of tokio (feature `tokio`), and in `Futures` if it has the traits
+//! of the crate `futures-io` (feature `futures-io`), or implement [`Source`] or [`Target`] for it. The codecs implement the
+//! traits of all enabled features.
 //!
 //! # Threads
 //!
-//! One crew of threads, as many as there are processors, compresses and decompresses for all codecs of the process; an
-//! executor's thread only parses and copies, and lets other tasks run after each MiB. The number of threads in a builder is
-//! that of the chunks of its codec that may be worked on at once, one by default; others are read or filled meanwhile. The
-//! crew takes chunks in the order in which they come, from whichever codec. Dropping a codec waits for nothing.
+//! One *crew* of threads, as many as there are processors, compresses and decompresses for all codecs of the process. The
+//! executor's threads only parse and copy, and let other tasks run after each MiB. The number of threads in a builder or in
+//! [`Options`](crate::Options) limits the chunks of this codec on which the crew works at once, one by default; meanwhile,
+//! other chunks are read or filled. The crew takes chunks from all codecs in the order in which they arrive. Dropping a codec
+//! does not block.
 //!
-//! Only the codecs of `tokio_util`, which cannot wait, work where they are polled.
+//! The codecs of `tokio_util` cannot wait for other threads, and work where they are polled.
 //!
 //! # Cancelling
 //!
-//! A future that is dropped before it was ready has lost nothing: the codec keeps what it has read and what it was given, and
-//! the next call continues. That holds for every call here, and for every trait that the types implement.
+//! Every call, and every trait method, is cancel safe: if a future is dropped before it is ready, the codec keeps the bytes
+//! that it has read or taken, and the next call continues.
 
 #[cfg(feature = "tokio")]
 mod codec;

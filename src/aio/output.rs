@@ -1,4 +1,4 @@
-//! [`Output`]: what encoders and record sinks have in common, from compressed chunks to the target.
+//! [`Output`]: the common part of encoders and record sinks, from compressed chunks to the target.
 
 use super::{Pace, Target};
 use crate::encoder::{Encoder, Totals};
@@ -8,11 +8,11 @@ use bloscpack_error::{Error, IoSide, Result};
 use std::io;
 use std::task::{Context, Poll, ready};
 
-/// Compressed bytes on their way to the target.
+/// Compressed bytes that wait for the target.
 #[derive(Debug, Default)]
 pub(crate) struct Outlet {
     bytes: Vec<u8>,
-    /// How many of them the target has taken.
+    /// Number of bytes that the target has taken.
     taken: usize,
 }
 
@@ -22,7 +22,7 @@ impl Outlet {
         slice(&self.bytes, self.taken..self.bytes.len())
     }
 
-    /// Notes that the target has taken this many.
+    /// Removes bytes that the target has taken.
     pub(super) fn take(&mut self, len: usize) {
         self.taken += len;
         if self.taken >= self.bytes.len() {
@@ -43,17 +43,17 @@ impl io::Write for Outlet {
     }
 }
 
-/// A writer whose calls never wait, since each is made after a poll has found room.
+/// A writer whose calls never block, because each follows a poll that has found room.
 pub(super) trait Compress {
-    /// Hands on what is compressed, until there is room for more.
+    /// Passes on compressed chunks until there is room for more data.
     fn poll_room(&mut self, task: &Context<'_>) -> Poll<Result<()>>;
-    /// Hands on all that is under way, before a flush or the end.
+    /// Passes on all pending chunks, before a flush or the end.
     fn poll_drain(&mut self, is_end: bool, task: &Context<'_>) -> Poll<Result<()>>;
-    /// Sends on its way what a flush hands on.
+    /// Submits the chunks of a flush.
     fn begin_flush(&mut self) -> Result<()>;
-    /// Sends all that is left on its way, and returns the totals to be compared at the end.
+    /// Submits the rest, and returns the totals that `end` compares.
     fn begin_finish(&mut self) -> Result<Totals>;
-    /// Writes what follows the last chunk.
+    /// Writes the bytes after the last chunk.
     fn end(&mut self, expected: Totals) -> Result<()>;
     fn outlet(&mut self) -> &mut Outlet;
 }
@@ -101,7 +101,7 @@ impl Compress for RecordWriter<Outlet> {
 
     fn begin_finish(&mut self) -> Result<Totals> {
         self.chunker.begin_finish(&mut self.sink)?;
-        // The chunker keeps them.
+        // The chunker keeps the totals itself.
         Ok(Totals::default())
     }
 
@@ -115,20 +115,27 @@ impl Compress for RecordWriter<Outlet> {
     }
 }
 
-/// How far an output is.
+/// The stage of an output.
+///
+/// ```text
+///   Open ◄─► Flushing ─► Finishing ─► Ended ─► Finished
+///     └───────────────────────┘
+/// ```
+///
+/// A call that is dropped leaves the stage, and the next call continues there.
 enum Stage {
     Open,
-    /// A flush has begun, and the chunks that it hands on are under way.
+    /// A flush has begun, and its chunks are pending.
     Flushing,
-    /// The last chunks are under way.
+    /// The last chunks are pending.
     Finishing(Totals),
-    /// Everything was compressed, and is being written.
+    /// Everything is compressed, and is being written.
     Ended,
-    /// The target has everything.
+    /// Everything is written and flushed.
     Finished,
 }
 
-/// Compresses, and writes what was compressed as the target takes it.
+/// Compresses, and writes the result as fast as the target takes it.
 pub(super) struct Output<C, T> {
     pub compress: C,
     pub target: T,
@@ -148,7 +155,7 @@ impl<C, T> Output<C, T> {
 }
 
 impl<C: Compress, T: Target> Output<C, T> {
-    /// Waits until more can be taken in. What was compressed is written first.
+    /// Waits until there is room for data. Compressed bytes are written first.
     pub(super) fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<()>> {
         match self.stage {
             Stage::Open => {}
@@ -160,12 +167,12 @@ impl<C: Compress, T: Target> Output<C, T> {
         self.poll_write(task)
     }
 
-    /// Notes that this many bytes were taken in.
+    /// Counts bytes that were taken in.
     pub(super) fn count(&mut self, bytes: usize) {
         self.pace.count(bytes);
     }
 
-    /// Writes everything that was compressed.
+    /// Writes all compressed bytes.
     fn poll_write(&mut self, task: &mut Context<'_>) -> Poll<Result<()>> {
         let outlet = self.compress.outlet();
         loop {
@@ -178,12 +185,12 @@ impl<C: Compress, T: Target> Output<C, T> {
             if len == 0 {
                 return Poll::Ready(Err(io::Error::from(io::ErrorKind::WriteZero)).writing());
             }
-            // A target may claim more than it was given; that is not believed.
+            // A wrong target may return more than it was given.
             outlet.take(len.min(most));
         }
     }
 
-    /// Writes and flushes everything that a flush hands on.
+    /// Flushes the writer and the target.
     pub(super) fn poll_flush(&mut self, task: &mut Context<'_>) -> Poll<Result<()>> {
         if let Stage::Open = self.stage {
             ready!(self.poll_out(false, task))?;
@@ -201,7 +208,7 @@ impl<C: Compress, T: Target> Output<C, T> {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes and flushes everything, with the end of the stream.
+    /// Finishes the stream and flushes the target.
     pub(super) fn poll_finish(&mut self, task: &mut Context<'_>) -> Poll<Result<()>> {
         if let Stage::Open | Stage::Flushing = self.stage {
             ready!(self.poll_out(true, task))?;
@@ -220,16 +227,16 @@ impl<C: Compress, T: Target> Output<C, T> {
         Poll::Ready(Ok(()))
     }
 
-    /// As [`poll_finish`](Self::poll_finish), and ends the target.
+    /// As [`poll_finish`](Self::poll_finish), and closes the target.
     pub(super) fn poll_close(&mut self, task: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(self.poll_finish(task))?;
         self.target.poll_close(task).map(IoSide::writing)
     }
 
-    /// Waits until nothing is under way; what was compressed is written meanwhile.
+    /// Waits for all pending chunks, and writes compressed bytes meanwhile.
     fn poll_out(&mut self, is_end: bool, task: &mut Context<'_>) -> Poll<Result<()>> {
         let drained = self.compress.poll_drain(is_end, task)?;
-        // A target that takes nothing has kept the task's waker, and so has the crew.
+        // If both are pending, target and crew have both kept the waker.
         let written = self.poll_write(task)?;
         ready!(drained);
         written.map(Ok)

@@ -15,8 +15,9 @@ use std::task::{Context, Poll, ready};
 
 /// Reads records in order from an async source: [`RecordReader`] for async programs.
 ///
-/// It is a [`Stream`] of [`Bytes`], which share the memory of their chunk, and ends after an error. Everything that a writer
-/// has flushed is delivered before the stream waits for more. A future that is dropped loses nothing.
+/// It is a [`Stream`] of [`Bytes`], which share the memory of their chunk. As a stream, it ends after an error. All records
+/// that a writer has flushed are delivered before it waits for more input. The [crew](super#threads) checks and decompresses.
+/// All calls are cancel safe.
 ///
 /// ```
 /// # #[cfg(feature = "tokio")] {
@@ -51,18 +52,18 @@ impl<S> From<RecordReader<S>> for RecordStream<S> {
 }
 
 impl<S: Source> RecordStream<S> {
-    /// Creates a stream with the default [`Limits`](bloscpack_wire::Limits).
+    /// Creates a stream with the default [`Limits`](bloscpack_wire::Limits). Nothing is read yet.
     pub fn new(source: S) -> Self {
         Self::with_options(source, Options::new())
     }
 
-    /// Creates a stream with these options, whose work is done by the [crew](super#threads) of this process.
+    /// Creates a stream with these options, on the [crew](super#threads) of this process. Nothing is read yet.
     pub fn with_options(source: S, options: Options) -> Self {
         let settings = Settings::on_crew(Wanted::Records, options);
         RecordReader::with_engine(Engine::new(source, settings)).into()
     }
 
-    /// Reads as far as the first chunk, and returns the header of the first member.
+    /// Reads up to the first chunk, and returns the header of the first member.
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record).
@@ -71,7 +72,7 @@ impl<S: Source> RecordStream<S> {
         Ok(&self.reader.engine.first()?.header)
     }
 
-    /// Reads as far as the first chunk, and returns the metadata of the first member.
+    /// Reads up to the first chunk, and returns the metadata of the first member; `None` if it has none.
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record).
@@ -81,15 +82,15 @@ impl<S: Source> RecordStream<S> {
         Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
     }
 
-    /// The next record, or nothing at the end.
+    /// The next record, or `None` at the end.
     ///
     /// # Errors
-    /// Returns the same errors as [`RecordReader::next_record`]. After an error of the source, the call may be tried again.
+    /// Returns the same errors as [`RecordReader::next_record`]. After an error of the source, the call may be repeated.
     pub async fn next_record(&mut self) -> Result<Option<Bytes>> {
         poll_fn(|task| self.poll_next_record(task)).await
     }
 
-    /// As [`next_record`](Self::next_record).
+    /// [`next_record`](Self::next_record) as a poll function.
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record).
@@ -112,7 +113,7 @@ impl<S> RecordStream<S> {
         self.reader.records()
     }
 
-    /// Things in the input that are unusual but not wrong; complete at its end.
+    /// Things in the input that are unusual but not wrong. The list is complete at the end of the input.
     pub fn warnings(&self) -> &[Warning] {
         self.reader.warnings()
     }

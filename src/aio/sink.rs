@@ -12,8 +12,11 @@ use std::task::{Context, Poll};
 
 /// Writes records to an async target: [`RecordWriter`] for async programs.
 ///
-/// It is a [`Sink`] of anything that is bytes, whose `close` finishes the stream and ends the target. Dropped before, it leaves
-/// a stream that every reader refuses as cut short. A future that is dropped before it is ready has not taken its record.
+/// It is also a [`Sink`] of items that are bytes (`AsRef<[u8]>`), whose `close` completes the stream and closes the target. A
+/// sink that is dropped without `close` or [`finish`](Self::finish) leaves a stream that every reader refuses as cut short.
+///
+/// The [crew](super#threads) compresses. A future of [`push`](Self::push) that is dropped before it is ready has not taken its
+/// record.
 ///
 /// ```
 /// # #[cfg(feature = "tokio")] {
@@ -65,16 +68,17 @@ impl<T> RecordSink<T> {
 }
 
 impl<T: Target> RecordSink<T> {
-    /// Creates a sink with all defaults, for an unknown number of records. For other options there is
-    /// [`RecordWriterBuilder::write_async`].
+    /// Creates a sink with all defaults, for an unknown number of records. [`RecordWriterBuilder::write_async`] has the
+    /// options.
     ///
     /// # Errors
-    /// Returns none with these options.
+    /// Returns [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) in a build without LZ4.
     pub fn new(target: T) -> Result<Self> {
         RecordWriterBuilder::default().write_async(target)
     }
 
-    /// Writes a record: any bytes, from none to 2 GiB. It may wait here for others, up to the next [`flush`](Self::flush).
+    /// Writes a record of 0 to 2 147 483 631 bytes, or 20 bytes less if records are packed. It waits until the sink has room,
+    /// and copies the bytes; they reach the target with later records or with the next [`flush`](Self::flush).
     ///
     /// # Errors
     /// Returns the same errors as [`RecordWriter::push`].
@@ -92,7 +96,7 @@ impl<T: Target> RecordSink<T> {
         self.output.compress.push_as(value)
     }
 
-    /// Writes all records that were pushed and flushes the target, so that its reader can read them.
+    /// Writes all pushed records and flushes the target: a reader at the other end can read them.
     ///
     /// # Errors
     /// Returns any error of the target.
@@ -100,7 +104,7 @@ impl<T: Target> RecordSink<T> {
         poll_fn(|task| self.output.poll_flush(task)).await
     }
 
-    /// Writes the rest, and the end mark if the number was not known, and flushes the target, which stays open.
+    /// Writes the rest and, if the number of chunks was not known, the end mark, and flushes the target, which stays open.
     ///
     /// # Errors
     /// Returns the same errors as [`RecordWriter::finish`]. The stream is then not complete.
@@ -108,7 +112,7 @@ impl<T: Target> RecordSink<T> {
         poll_fn(|task| self.output.poll_finish(task)).await
     }
 
-    /// Takes a record, after there was room.
+    /// Takes a record, after `poll_ready` has found room.
     fn put(&mut self, record: &[u8]) -> Result<()> {
         self.output.count(record.len());
         self.output.compress.push(record)

@@ -1,4 +1,4 @@
-//! The traits of tokio, on both sides of a codec.
+//! The traits of tokio, for the ends and for the codecs.
 
 use super::pace::Yield;
 use super::{AsyncDecoder, AsyncEncoder, Source, Target};
@@ -8,13 +8,14 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, ReadBuf};
 
-/// A reader or writer with the traits of tokio.
+/// A reader or writer with the traits `AsyncRead` or `AsyncWrite` of tokio, as [`Source`] or [`Target`] of a codec. It needs
+/// the feature `tokio`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tokio<T>(pub T);
 
 impl<T> Yield for Tokio<T> {
     fn yield_now(task: &mut Context<'_>) {
-        // The runtime wakes the task after timers and sockets had their turn, also if the future is gone by then.
+        // The runtime wakes the task after timers and sockets, even though this future is dropped at once.
         let yielded = pin!(tokio::task::yield_now()).poll(task);
         if yielded.is_ready() {
             task.waker().wake_by_ref();

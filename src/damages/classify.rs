@@ -1,8 +1,8 @@
-//! Finds out the [`MemberKind`] of damaged members.
+//! Determines the [`MemberKind`] of damaged members.
 //!
-//! Header and metadata decide if they can be trusted. If they are lost, the chunks decide: packed ones have a head that cannot
-//! be mistaken, and chunks of one content all have the same length except for the last. Records of one length, one to a chunk,
-//! look like content without their header and metadata, and are treated as content.
+//! Header and metadata decide if they can be trusted. If they are lost, the chunks decide: packed chunks have a head that
+//! content does not have by accident, and chunks of one content all have the same length except for the last. Unpacked records
+//! of equal lengths cannot be distinguished from content then, and are treated as content.
 
 use super::kind::{Links, MemberKind, are_packed, form_of, is_array};
 use super::member::FoundMember;
@@ -11,14 +11,14 @@ use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, Form, FormatError, Metadata, Packing};
 
-/// Finds out the kind of every member, and counts the records of members that hold records.
+/// Determines the kind of every member, and the number of chunks of members with records.
 ///
 /// # Errors
 /// Returns any error of the source.
 pub(super) fn find<S: ReadAt>(probe: &mut Probe<'_, S>, members: &mut [FoundMember]) -> Result<()> {
     for member in members {
         member.kind = kind_of(probe, member)?;
-        // The header has no digest in V3, but metadata does. If they contradict each other, the chunks decide.
+        // In V3, the metadata has a digest and the header has none. If they contradict each other, the chunks decide.
         if let MemberKind::Records { count: Some(count) } = member.kind
             && member.count != Some(member.known)
         {
@@ -28,13 +28,14 @@ pub(super) fn find<S: ReadAt>(probe: &mut Probe<'_, S>, members: &mut [FoundMemb
     Ok(())
 }
 
+/// The kind of a member, by its header if that is consistent with the rest, and otherwise by metadata and chunks.
 fn kind_of<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<MemberKind> {
     let Some(header) = &member.header else {
         return without_header(probe, member);
     };
     let is_doubtful = !member.damages.is_empty() || member.begins_badly();
     if !header.varlen && !member.varies {
-        // The bit for records may have been flipped.
+        // The bit for records in the header may be flipped.
         let is_contradicted = Form::of(header, member.metadata.as_ref()).is_err();
         return if is_contradicted || (is_doubtful && header.chunk_size != member.usual) {
             by_chunks(probe, member)
@@ -79,7 +80,7 @@ fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Resul
             _ => packed(probe, member),
         };
     }
-    // Without a digest, bytes that decode by accident have any length.
+    // Without a digest, the chunks may be bytes that decode by accident, with any lengths.
     let has_digests = member.by() != Checksum::None;
     Ok(if has_digests && member.is_ragged() {
         MemberKind::Records { count: None }
@@ -88,6 +89,8 @@ fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Resul
     })
 }
 
+/// The kind of a member with a lost header. Packed chunks, chunks of different lengths, or a count in the metadata that equals
+/// the number of chunks make it a member of records.
 fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<MemberKind> {
     let kind = by_chunks(probe, member)?;
     if kind.packing().is_some() {
@@ -108,7 +111,7 @@ fn without_header<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> 
     })
 }
 
-/// The kind by metadata that can be believed.
+/// The kind according to undamaged metadata.
 fn declared<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     member: &FoundMember,
@@ -127,7 +130,7 @@ fn declared<S: ReadAt>(
     })
 }
 
-/// Packed records whose packing no digest confirms.
+/// Packed records without trustworthy metadata: the packing follows from the chunks.
 fn packed<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<MemberKind> {
     let Some(any) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
         return Ok(MemberKind::Records { count: None });

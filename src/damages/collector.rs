@@ -1,4 +1,4 @@
-//! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
+//! [`Collector`]: counts, reports and writes the chunks and losses of a salvage.
 
 use super::gaps::PendingChunk;
 use super::kind::MemberKind;
@@ -11,14 +11,15 @@ use bloscpack_error::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use bloscpack_wire::{FormatError, PackHead, Section, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
-/// The most empty records that take the place of lost ones in packed chunks, in addition to [`EMPTY_FACTOR`] for each byte of
-/// the source: by its own numbers, a chunk may claim that any number of records is lost before it.
+/// The most empty records that replace lost ones of packed chunks, in addition to [`EMPTY_FACTOR`] for each byte of the source.
+/// The head of a damaged chunk may suggest that any number of records was lost before it.
 const MOST_EMPTY: u64 = 16 << 20;
+/// See [`MOST_EMPTY`].
 const EMPTY_FACTOR: u64 = 16;
 /// Zeros written at once.
 const ZEROS: [u8; 4096] = [0; 4096];
 
-/// Takes content or records.
+/// A target for content or records.
 pub(crate) trait ContentOutput {
     /// The next bytes of one content.
     fn content(&mut self, bytes: &[u8]) -> Result<()>;
@@ -37,23 +38,23 @@ impl ContentOutput for () {
     }
 }
 
-/// Takes what is found, in order.
+/// Receives the findings, in order.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 
-/// Counts and reports everything, and hands content and records to an output.
+/// Counts and reports everything, and passes content and records to an output.
 pub(super) struct Collector<'a, O> {
     pub output: O,
     /// The findings since the last [`pass`](Self::pass), and all counts.
     pub recovery: Recovery,
     take: Take<'a>,
-    /// The member whose chunks are being handed over.
+    /// The current member.
     pub member: u64,
     kind: MemberKind,
-    /// Zeros that may still be written in place of lost content.
+    /// The number of zeros that may still be written in place of lost content.
     most_zeros: u64,
     /// Bytes of the source.
     size: u64,
-    /// The chunk of records that is being handed over.
+    /// The content of the current chunk of records.
     chunk: Vec<u8>,
     /// The number of the next record in its member.
     next: u64,
@@ -61,7 +62,7 @@ pub(super) struct Collector<'a, O> {
     at: u64,
     /// Number of empty records so far.
     empty: u64,
-    /// The records that were lost with the damage since the last sound chunk, if there was only damage.
+    /// If there was damage since the last sound chunk: the records that were lost with it, if they are known.
     run: Option<Option<Range<u64>>>,
 }
 
@@ -88,13 +89,13 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         }
     }
 
-    /// Passes on what was found since the last call.
+    /// Passes on the findings since the last call.
     pub(super) fn pass(&mut self) -> Result<()> {
         let mut pending = self.recovery.pending.drain(..);
         pending.try_for_each(&mut *self.take)
     }
 
-    /// Begins with the chunks of a member.
+    /// Begins a member.
     pub(super) fn begin(&mut self, kind: MemberKind) {
         self.kind = kind;
         (self.next, self.run) = (0, None);
@@ -112,7 +113,7 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         }
     }
 
-    /// Adds damage to a part that no content depends on.
+    /// Adds damage to a part on which no content depends.
     pub(super) fn part(&mut self, bytes: Range<u64>, section: Section, error: FormatError) {
         self.recovery.offsets_lost |= section == Section::Offsets;
         self.damage(error, bytes, (None, section), (None, None));
@@ -173,7 +174,7 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
             let wrong = PackHead::decode(chunk, nbytes, *packing);
             return Ok(Err(match wrong.map(|head| head.check_first(self.next)) {
                 Ok(Err(error)) | Err(error) => error,
-                // It has the right number, and the chunks after it have the same.
+                // Its first record has the next number, but later chunks have the same records.
                 Ok(Ok(())) => FormatError::Packing {
                     why: "its records are those of other chunks".to_owned(),
                 },
@@ -192,14 +193,14 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         Ok(Ok(()))
     }
 
-    /// Reports the records as lost that should be between two consecutive chunks.
+    /// Reports records as lost whose numbers are missing between two consecutive chunks.
     fn skip_to(&mut self, head: &PackHead, pending: &PendingChunk) -> Result<()> {
         let Err(error) = head.check_first(self.next) else {
             return Ok(());
         };
         if self.run.is_none() {
             let place = pending.found.at;
-            // A number that was present before is not lost.
+            // This is 0 if the numbers go back.
             let missing = len_of(&(self.next..head.first));
             let records = self.lose(Some(missing), 0)?;
             self.recovery.chunks_lost = None;
@@ -210,8 +211,9 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         Ok(())
     }
 
+    /// Counts records that were passed to the output.
     fn count_records(&mut self, records: u64) {
-        // Saturates: the head of a packed chunk may claim any number.
+        // Saturates: the head of a packed chunk may contain any number.
         self.next = self.next.saturating_add(records);
         self.at += records;
         self.recovery.records += records;
@@ -237,12 +239,12 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         Ok(())
     }
 
-    /// How many records are lost in a gap.
+    /// The number of records that are lost in a gap, if it is known.
     fn missing(&self, gap: &Gap) -> Option<u64> {
         let MemberKind::Packed { links, count, .. } = &self.kind else {
             return gap.chunks;
         };
-        // No chunk begins at the first byte of a source.
+        // Of an empty gap, the chunk that begins there comes after it. No chunk begins at byte 0.
         let before = gap.bytes.start.checked_sub(1);
         let before = before.filter(|_| gap.bytes.is_empty());
         let next = links.first_after(before.unwrap_or(gap.bytes.start));
@@ -252,6 +254,7 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         }
     }
 
+    /// Takes a loss in a member of records, and writes empty records in place of the lost ones.
     fn record_gap(&mut self, gap: Gap) -> Result<()> {
         let missing = self.missing(&gap);
         let is_packed = self.kind.packing().is_some();
@@ -263,7 +266,7 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         if is_packed && is_nothing && missing == Some(0) {
             return Ok(());
         }
-        // If several damages have no sound chunk between them, the first one accounts for all lost records.
+        // The first of several damages without a sound chunk between them accounts for all lost records.
         let (records, chunks) = match self.run.clone() {
             Some(records) if is_packed => (records, gap.chunks),
             _ => {
@@ -285,11 +288,11 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         Ok(())
     }
 
-    /// Puts empty records in the place of lost ones, of up to `chunks` chunks, and returns their numbers, if they are known.
+    /// Writes empty records in place of lost ones, of up to `chunks` chunks, and returns their numbers if they are known.
     fn lose(&mut self, missing: Option<u64>, chunks: u64) -> Result<Option<Range<u64>>> {
         let most = match self.kind.packing() {
             None => self.size,
-            // These are bounds, and saturate: no count reaches a bound above `u64::MAX`.
+            // Upper bounds may saturate: no count exceeds `u64::MAX`.
             Some(packing) => {
                 let all = self.size.saturating_mul(EMPTY_FACTOR);
                 let chunks = chunks.max(1).saturating_mul(packing.chunk_size().into());
@@ -314,11 +317,11 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         Ok(records.filter(|_| is_certain))
     }
 
-    /// Notes that the member has more chunks than it counts, or may have: then its length is still that of the counted
-    /// ones.
+    /// Records that the member has more chunks than it counts, or with `is_certain` false that it may have: the length of its
+    /// content is then still known from the count.
     pub(super) fn uncounted(&mut self, is_certain: bool) {
         match self.kind {
-            // They contain the numbers of their records.
+            // Packed chunks contain the numbers of their records.
             MemberKind::Packed { .. } => return,
             MemberKind::Records { .. } if is_certain => self.recovery.lose_records(self.at, None),
             _ => {}
@@ -327,7 +330,7 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         self.recovery.content = self.recovery.content.filter(|_| !is_certain);
     }
 
-    /// Takes the end of the member whose head begins at this byte.
+    /// Ends the member whose head begins at this byte.
     pub(super) fn end(&mut self, head_at: u64) -> Result<()> {
         if let MemberKind::Packed {
             count: Some(count), ..

@@ -1,11 +1,17 @@
-//! How many chunks are lost in the gaps of a member.
+//! Determines how many chunks are lost in the gaps of a member.
 //!
-//! The number of a chunk is known at the beginning of a member, where the table leads to a sound chunk, and at the end, by the
-//! count. Between two such points the number of lost chunks follows. They were lost in the one place between them where any
-//! number of chunks may be missing. If there are several such places, the number of chunks lost in each is unknown, and so are
-//! the numbers of all chunks up to the next point.
+//! The number of a chunk is known at three kinds of points: the beginning of the member, a sound chunk to which an entry of
+//! the offset table leads, and the end, by the count of the header. The number of lost chunks between two such points follows.
+//! If chunks may be missing in one place between them, they were lost there. If there are several such places, the number lost
+//! in each is unknown, and so are the numbers of all chunks up to the next point.
 //!
-//! Lengths follow if all chunks except the last have one.
+//! ```text
+//!   source   chunk   chunk   ~ damage ~   chunk   chunk       the header counts 7
+//!   entry    0       1                    5       6
+//!   number   0       1       2, 3, 4      5       6           3 chunks are lost in the damage
+//! ```
+//!
+//! The lengths of lost chunks follow if all chunks except the last have one size.
 
 use super::member::FoundMember;
 use super::probe::SoundChunk;
@@ -13,14 +19,14 @@ use super::span::{Gap, Span};
 use bloscpack_error::checked::len_of;
 use bloscpack_wire::FormatError;
 
-/// A chunk that was submitted and not handed on.
+/// A chunk that was submitted to a worker and not passed on yet.
 pub(super) struct PendingChunk {
     pub found: SoundChunk,
     pub number: Option<u64>,
 }
 
 impl PendingChunk {
-    /// The gap that this chunk leaves if it cannot be decoded although its digest is right.
+    /// The gap that replaces this chunk if it cannot be decoded although its digest is right.
     pub(super) fn gap(&self, error: FormatError) -> Gap {
         Gap {
             number: self.number,
@@ -58,12 +64,12 @@ pub(super) fn resolve(member: &mut FoundMember, has_records: bool, size: u64) ->
     spans
 }
 
-/// Chunks that are sound, or lost in known number.
+/// The number of chunks that are sound, or lost in known number.
 pub(super) fn accounted(spans: &[Span]) -> u64 {
     spans.iter().filter_map(Span::chunks).sum()
 }
 
-/// Gaps that are shorter than any chunk were not chunks, and neither was a head of usual length.
+/// Marks gaps without chunks: gaps shorter than any chunk, and a lost head of usual length.
 fn close_small(member: &FoundMember, spans: &mut [Span]) {
     let heads = [0, 8, 16, 32].map(|len| member.at + len);
     let mut may_be_head = member.header.is_none();
@@ -74,7 +80,7 @@ fn close_small(member: &FoundMember, spans: &mut [Span]) {
             let is_small = len > 0 && len < member.least();
             if is_small || is_head {
                 gap.chunks = Some(0);
-                // Still, missing chunks may have been here.
+                // Chunks may still be missing here, without a byte of them left.
                 gap.is_short |= is_small && !is_head;
             }
         }
@@ -82,7 +88,7 @@ fn close_small(member: &FoundMember, spans: &mut [Span]) {
     }
 }
 
-/// Makes the number of chunks lost in these gaps unknown.
+/// Sets the number of chunks lost in these gaps to unknown.
 fn open(spans: &mut [Span], which: impl Fn(&Gap) -> bool) {
     let gaps = spans.iter_mut().filter_map(Span::gap_mut);
     for gap in gaps.filter(|gap| which(gap)) {
@@ -90,13 +96,13 @@ fn open(spans: &mut [Span], which: impl Fn(&Gap) -> bool) {
     }
 }
 
-/// The number of each chunk to which the table leads, by its entry. A record has one only if the table leads to all of them:
-/// where bytes were added or removed, a chunk may by chance be where another one should be.
+/// The number of each chunk, by the entry of the table that leads to it. For records, the table must lead to all chunks: after
+/// bytes were added or removed, a chunk may be by chance where another one should be.
 fn numbers(member: &FoundMember, spans: &mut Vec<Span>, has_records: bool) -> Vec<Option<u64>> {
     let number = |span: &Span| member.table.number_at(span.chunk()?.at);
     let mut trusts_table = true;
     if member.count.is_some_and(|count| accounted(spans) < count) {
-        // Where chunks begin to be out of place, some may be missing without a trace.
+        // After the last chunk that is in its place, some may be missing without a trace.
         let last = spans.iter().rposition(|span| number(span).is_some());
         if let Some(at) = last.map(|last| last + 1)
             && let Some(Span::Chunk(found)) = spans.get(at)
@@ -104,7 +110,7 @@ fn numbers(member: &FoundMember, spans: &mut Vec<Span>, has_records: bool) -> Ve
             let gap = Gap::new(found.at..found.at, missing(member));
             spans.insert(at, Span::Gap(Box::new(gap)));
         }
-        // If the source ends with a chunk, it was cut exactly there, or has lost as many bytes as some chunks have.
+        // If the source ends with a chunk, it was cut exactly there, or whole chunks were removed from it.
         if has_records && let Some(last @ Span::Chunk(_)) = spans.last() {
             trusts_table = number(last) == member.last_number();
             if !trusts_table {
@@ -119,7 +125,7 @@ fn numbers(member: &FoundMember, spans: &mut Vec<Span>, has_records: bool) -> Ve
     numbers.collect()
 }
 
-/// The error of a gap without a byte.
+/// The error of an empty gap.
 fn missing(member: &FoundMember) -> FormatError {
     let found = member.sound;
     match member.count {
@@ -135,7 +141,7 @@ fn may_hold(span: &Span) -> bool {
         .is_some_and(|gap| gap.is_short || gap.chunks != Some(0))
 }
 
-/// Whether chunks may be missing after the last span, or are missing and cannot be anywhere else.
+/// Whether chunks may be missing after the last span, or are missing and fit nowhere else.
 fn may_go_on(member: &FoundMember, spans: &[Span], has_records: bool) -> bool {
     let last_len = member.header.as_ref().and_then(|header| header.last_chunk);
     let is_last = |found: SoundChunk| match member.table.number_at(found.at) {
@@ -149,7 +155,7 @@ fn may_go_on(member: &FoundMember, spans: &[Span], has_records: bool) -> bool {
     !is_ended || (lacks_some && !spans.iter().any(may_hold))
 }
 
-/// The gap after the last byte, in which chunks may be missing.
+/// The empty gap after the last span, in which chunks may be missing.
 fn tail(member: &FoundMember, spans: &[Span], size: u64) -> Span {
     let end = match spans.last() {
         Some(Span::Chunk(found)) => found.end(),
@@ -159,7 +165,7 @@ fn tail(member: &FoundMember, spans: &[Span], size: u64) -> Span {
     Span::Gap(Box::new(Gap::new(end..end, missing(member))))
 }
 
-/// Counts the chunks lost between those whose numbers are known.
+/// Counts the lost chunks between chunks of known number.
 fn count_lost(member: &FoundMember, spans: &mut [Span], numbers: &[Option<u64>]) {
     let ends = numbers.iter().copied().enumerate();
     let ends = ends.filter_map(|(at, number)| Some((at, number?)));
@@ -177,7 +183,7 @@ fn count_lost(member: &FoundMember, spans: &mut [Span], numbers: &[Option<u64>])
     }
 }
 
-/// Attributes lost chunks to the one place where they may have been, if there is one.
+/// Attributes lost chunks to the place where they may have been, if there is only one.
 fn share(spans: &mut [Span], lost: u64) {
     let has_open = spans.iter().any(Span::is_open);
     let is_possible = |span: &Span| {
@@ -196,7 +202,7 @@ fn share(spans: &mut [Span], lost: u64) {
         .get(first..last)
         .is_some_and(|between| between.iter().all(|span| span.gap().is_some()));
     if lost > 0 && !is_one_place {
-        // More are lost than the damaged chunks.
+        // More chunks are lost than the damaged ones.
         if !has_open {
             open(spans, |_| true);
         }
@@ -215,7 +221,7 @@ fn share(spans: &mut [Span], lost: u64) {
     }
 }
 
-/// Finds the lengths of lost chunks, if all except the last have one size.
+/// Determines the lengths of lost chunks, if all chunks except the last have one size.
 fn measure(member: &FoundMember, spans: &mut [Span], has_records: bool) {
     let size = uniform_size(member, spans);
     let last = member.header.as_ref().and_then(|header| header.last_chunk);
@@ -247,7 +253,7 @@ fn measure(member: &FoundMember, spans: &mut [Span], has_records: bool) {
     }
 }
 
-/// The length of all chunks except the last, by the header or, if that is lost or wrong, by the chunks.
+/// The length of all chunks except the last, by the header or, if it is lost or wrong, by the chunks.
 fn uniform_size(member: &FoundMember, spans: &[Span]) -> Option<u32> {
     let mut sizes = spans
         .iter()
@@ -286,12 +292,12 @@ pub(super) fn wrong_entry(member: &FoundMember, spans: &[Span]) -> Option<Format
     None
 }
 
-/// The spans of a member without those that can only be data of a damaged chunk. If there are more chunks than the header
-/// counts, and one would be missing without those between damage of unknown extent, they are data of that one.
+/// The spans of a member, without spans that are data of a damaged chunk. This is assumed if there are more chunks than the
+/// header counts, and the count is right without the spans between two damages of unknown extent.
 fn without_data(member: &mut FoundMember) -> Vec<Span> {
     let mut spans = std::mem::take(&mut member.spans);
     let least = member.least();
-    // How many chunks a span is, or the least number.
+    // The number of chunks in a span, or the least number possible.
     let counted = |span: &Span| match span.gap() {
         Some(gap) => gap.chunks.unwrap_or(u64::from(len_of(&gap.bytes) >= least)),
         None => 1,
@@ -312,8 +318,8 @@ fn without_data(member: &mut FoundMember) -> Vec<Span> {
     };
     let mut chunks = between.iter().filter_map(Span::chunk);
     let is_named = chunks.any(|found| member.table.number_at(found.at).is_some());
-    // The spans that stay must account for every chunk, with or without one for the damage in between: otherwise the spans
-    // that would go may be chunks after all.
+    // The other spans must account for every chunk, with or without one for the damage in between. Otherwise, the spans may be
+    // chunks after all.
     let outside = all - sum(between);
     if all <= count || is_named || (outside != count && outside + 1 != count) {
         return spans;

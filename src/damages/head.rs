@@ -1,4 +1,4 @@
-//! [`Head`]: the parts before the chunks of a member, as far as they can be read.
+//! [`Head`]: the parts before the chunks of a member (header, metadata, offset table), as far as they can be read.
 
 use super::probe::{Probe, after};
 use super::table::{Entry, Table};
@@ -15,13 +15,13 @@ use bloscpack_wire::{
 use serde_core::de::IgnoredAny;
 use std::ops::Range;
 
-/// The longest header, and the bytes after it by which two layouts are distinguished.
+/// Length of the longest header and of the bytes after it that distinguish two layouts.
 const LOOK_LEN: usize = 40;
-/// The most bytes from the beginning of a lost header to its metadata.
+/// The most bytes between the beginning of a lost header and its metadata.
 const MOST_HEAD: usize = 128;
-/// Text after a lost header that is searched.
+/// The most bytes after a lost header that are searched for text.
 const MOST_TEXT: usize = 64 << 10;
-/// Entries of the table that are tried to confirm a header.
+/// The number of table entries that are tried to confirm a header.
 pub(super) const LEADING_ENTRIES: usize = 4;
 /// The first byte of the magic while a change is in progress.
 const CHANGING: u8 = b'!';
@@ -34,19 +34,19 @@ pub(crate) struct PartDamage {
     pub error: FormatError,
 }
 
-/// A header that can be decoded, and the parts to which it leads.
+/// A readable header, and the parts to which it leads.
 pub(super) struct Head {
     pub at: u64,
     pub header: Header,
     pub metadata: Option<Metadata>,
-    /// Metadata that nothing vouches for.
+    /// Readable metadata that no digest or seal confirms.
     pub hint: Option<Metadata>,
     pub table: Table,
-    /// The entries of the table are all -1.
+    /// All entries of the table are -1.
     pub is_unfilled: bool,
-    /// Where the chunks begin by header and metadata, if these are sufficient.
+    /// Where the chunks begin, if header and metadata are sufficient to know.
     pub chunks_at: Option<u64>,
-    /// The first position where they can begin.
+    /// The first position at which they can begin.
     pub earliest: u64,
     pub is_changing: bool,
     pub damages: Vec<PartDamage>,
@@ -102,7 +102,7 @@ impl Head {
         Ok(Ok(head))
     }
 
-    /// The first positions at which there should be chunks.
+    /// The positions at which the first chunks should begin.
     pub(super) fn leads_to(&self) -> impl Iterator<Item = u64> {
         let entries = self.table.places().take(LEADING_ENTRIES);
         self.chunks_at.into_iter().chain(entries)
@@ -116,6 +116,7 @@ impl Head {
         });
     }
 
+    /// Reads the metadata after the header `bytes`, and determines where the chunks begin.
     fn read_metadata<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
         let len = match self.header.metadata {
             MetadataPlace::Absent => Some(0),
@@ -174,13 +175,13 @@ impl Head {
         Ok(())
     }
 
-    /// The first entry that cannot be true.
+    /// The first impossible entry.
     fn wrong_entry(&self, words: &[i64], size: u64) -> Option<FormatError> {
         let mut numbers = words.iter().zip(0..);
         let (found, entry) = numbers.find(|(word, number)| {
-            // An entry that leads past all positions leads past the end.
+            // Saturates: an entry past all positions is past the end.
             let at = u64::try_from(**word).map(|offset| after(self.at, offset));
-            // Chunks past the end were cut off, which is reported elsewhere.
+            // Chunks past the end were cut off, which other code reports.
             !at.is_ok_and(|at| at >= size || self.table.number_at(at) == Some(*number))
         })?;
         Some(FormatError::Offset {
@@ -190,7 +191,7 @@ impl Head {
         })
     }
 
-    /// Checks the seal, which vouches for metadata without a digest of its own.
+    /// Checks the seal, which confirms metadata without a digest of its own.
     fn check_seal<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
         let (Some(found), Some(chunks_at)) = (self.header.seal, self.chunks_at) else {
             return Ok(());
@@ -225,7 +226,7 @@ fn section_len<S: ReadAt>(probe: &mut Probe<'_, S>, at: u64) -> Result<Option<u6
 /// The metadata of the member at this position, whose header is `first`.
 fn metadata<S: ReadAt>(probe: &Probe<'_, S>, at: u64, first: &[u8]) -> Result<Checked<Metadata>> {
     let source = probe.window.source();
-    // The table is read elsewhere, and only as much of it as there is.
+    // `read_table` reads the table, as far as the source has bytes for it.
     let limits = probe.limits.offsets(u64::MAX);
     let found = first.len();
     match MemberMap::read(&Part { source, at, first }, &limits, &probe.hashers) {
@@ -237,7 +238,7 @@ fn metadata<S: ReadAt>(probe: &Probe<'_, S>, at: u64, first: &[u8]) -> Result<Ch
     }
 }
 
-/// The metadata section of V3 after a header that is lost, and where it ends.
+/// The metadata section of V3 after a lost header, and where it ends.
 pub(super) fn metadata_after_lost<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     at: u64,
@@ -256,13 +257,13 @@ pub(super) fn metadata_after_lost<S: ReadAt>(
     Ok(metadata.map(|metadata| (metadata, after(section_at, len))))
 }
 
-/// Text that may be the metadata of V2 after a header that is lost.
+/// Text that may be the metadata of V2 after a lost header.
 pub(super) fn text_after_lost<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     at: u64,
 ) -> Result<Option<Metadata>> {
     let bytes = probe.window.look(at, MOST_TEXT)?;
-    // Bytes of the header may be missing, or some may have been added.
+    // The header may have lost or gained bytes.
     let begin = bytes.iter().take(MOST_HEAD).position(|byte| *byte == b'{');
     let Some(bytes) = begin.and_then(|begin| bytes.get(begin..)) else {
         return Ok(None);
@@ -274,8 +275,8 @@ pub(super) fn text_after_lost<S: ReadAt>(
     Ok(text.and_then(|text| Metadata::from_json(text).ok()))
 }
 
-/// The table of a V3 member at the source's first byte whose header is lost. It ends where the first chunk begins, and its
-/// first entry contains that position.
+/// The offset table of a V3 member at byte 0 whose header is lost. It ends where the first chunk begins, and its first entry
+/// contains that position.
 pub(super) fn table_before<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     first_chunk: u64,
@@ -291,7 +292,7 @@ pub(super) fn table_before<S: ReadAt>(
     let Some(begin) = words.iter().position(|word| *word == first) else {
         return Ok(None);
     };
-    // The table begins at one of the words, and all of its spare entries follow those that are filled in.
+    // The table begins at one of the words; its filled entries precede the spare ones.
     let (_, rest) = words.split_at(begin);
     let (filled, spare) = rest.split_at(rest.partition_point(|word| *word != -1));
     let ascends = filled.is_sorted_by(|one, next| one < next);
@@ -306,7 +307,7 @@ pub(super) fn table_before<S: ReadAt>(
     Ok(Some((table, to_u64(filled.len()))))
 }
 
-/// A range of the source as words of 64 bits.
+/// A range of the source as 64-bit words.
 fn words<S: ReadAt>(probe: &Probe<'_, S>, range: Range<u64>) -> Result<Vec<i64>> {
     let mut words = Vec::with_capacity(in_memory(len_of(&range) / 8)?);
     // Pieces consist of whole entries, except for the last.

@@ -1,5 +1,5 @@
-//! [`MemberKind`]: whether the chunks of a member hold parts of one content, one record each, or many; and [`Links`]: the heads
-//! of packed chunks.
+//! [`MemberKind`]: whether the chunks of a member contain parts of one content, one record each, or packed records; and
+//! [`Links`]: the heads of packed chunks.
 
 use super::Checked;
 use super::probe::{Probe, SoundChunk};
@@ -12,7 +12,7 @@ use bloscpack_wire::{
     internal::PACK_HEAD_LEN,
 };
 
-/// Check at most this many chunks to decide whether all are packed.
+/// The most chunks that are examined to decide whether all are packed.
 const SAMPLE: usize = 8;
 
 /// The kind of a member: the form of its chunks.
@@ -23,13 +23,13 @@ pub(crate) enum MemberKind {
     /// Records in an unknown form.
     Unknown(FormatError),
     Records {
-        /// How many, by the metadata.
+        /// The number of records according to the metadata.
         count: Option<u64>,
     },
     Packed {
         packing: Packing,
         links: Links,
-        /// How many records, by metadata that can be believed.
+        /// The number of records according to undamaged metadata.
         count: Option<u64>,
     },
 }
@@ -47,7 +47,7 @@ impl MemberKind {
     }
 }
 
-/// The form of records according to metadata, without regard to the header.
+/// The form of records according to metadata alone.
 pub(super) fn form_of(metadata: &Metadata) -> Checked<Form> {
     let header = Header {
         varlen: true,
@@ -56,6 +56,7 @@ pub(super) fn form_of(metadata: &Metadata) -> Checked<Form> {
     Form::of(&header, Some(metadata))
 }
 
+/// Whether metadata describes a NumPy array, also in a form that is not understood.
 pub(super) fn is_array(metadata: &Metadata) -> bool {
     !matches!(NumpyArray::of(metadata), Ok(None))
 }
@@ -68,7 +69,7 @@ pub(crate) struct Link {
     pub head: PackHead,
 }
 
-/// The links whose records ascend, in order.
+/// The largest set of links whose records ascend, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Links(Vec<Link>);
 
@@ -93,7 +94,7 @@ impl Links {
         Ok(Self(Self::row(links)))
     }
 
-    /// The longest row of links in which no record occurs twice.
+    /// The longest series of links in which the records ascend.
     fn row(links: Vec<Link>) -> Vec<Link> {
         longest_series(links, |link| link.head.first..link.head.end())
     }
@@ -110,19 +111,19 @@ impl Links {
         Some(self.0.get(next)?.head.first)
     }
 
-    /// Bytes of the largest chunk with more than one record.
+    /// Uncompressed bytes of the largest chunk with more than one record.
     pub(super) fn largest(&self) -> u32 {
         let several = self.0.iter().filter(|link| link.head.count > 1);
         several.map(|link| link.nbytes).max().unwrap_or(0)
     }
 
-    /// The likely packing into such chunks: their sizes are usually powers of two.
+    /// The likely packing: chunk sizes are usually powers of two.
     pub(super) fn packing(&self) -> Option<Packing> {
         Packing::new(self.largest().next_power_of_two().max(64))
     }
 }
 
-/// Whether most of a member's sound chunks are packed, judging by the first few. A chunk cannot look packed by accident.
+/// Whether most of the first few sound chunks are packed. A chunk of content does not look packed by accident.
 pub(super) fn are_packed<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     chunks: impl Iterator<Item = SoundChunk>,
@@ -142,6 +143,7 @@ pub(super) fn are_packed<S: ReadAt>(
     Ok(packed * 2 > looked)
 }
 
+/// The head of a packed chunk; `None` if the chunk has no plausible one.
 fn head_of<S: ReadAt>(
     probe: &mut Probe<'_, S>,
     found: SoundChunk,
@@ -151,7 +153,7 @@ fn head_of<S: ReadAt>(
     Ok(begin.and_then(|begin| PackHead::decode(&begin, found.nbytes, packing).ok()))
 }
 
-/// Whether the lengths of the records are those of the chunk.
+/// Whether the lengths of the records add up to the length of the chunk.
 fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: SoundChunk, head: PackHead) -> Result<bool> {
     let begin = probe.beginning(found, in_memory(head.values_at())?)?;
     Ok(begin.is_some_and(|begin| head.check_lengths(&begin, found.nbytes).is_ok()))

@@ -1,4 +1,4 @@
-//! [`FoundMember`]: a member with the items that a scan has found, sound or not.
+//! [`FoundMember`]: a member, with the chunks and damages that a scan has found.
 
 use super::head::{Head, PartDamage};
 use super::kind::{MemberKind, form_of, is_array};
@@ -11,46 +11,46 @@ use bloscpack_wire::{
 };
 use std::ops::Range;
 
-/// This many chunks of one length make it the length of all, if the header is lost.
+/// If the header is lost, the length of all chunks is assumed after this number of equal ones.
 const LIKE_SIZES: u64 = 3;
 
 /// A member as far as a scan has found it.
 #[derive(Debug, Default)]
 pub(crate) struct FoundMember {
     pub at: u64,
-    /// Nothing if it is lost.
+    /// `None` if it is lost.
     pub header: Option<Header>,
     /// The checksum by which chunks are sound, once it is known.
     pub checksum: Option<Checksum>,
     pub metadata: Option<Metadata>,
-    /// Metadata that can be read, but that nothing vouches for.
+    /// Readable metadata that no digest or seal confirms.
     pub hint: Option<Metadata>,
-    /// Its chunks have no common size, as records have none, according to the readable part of its head.
+    /// According to the readable part of the head, chunks have no common size, as in a member of records.
     pub varies: bool,
-    /// The form of its chunks, according to everything that was found.
+    /// The form of its chunks, according to all findings.
     pub kind: MemberKind,
     pub table: Table,
-    /// How many chunks there should be, by the header or, if it is lost, by the table.
+    /// The number of chunks according to the header or, if it is lost, to the table.
     pub count: Option<u64>,
     pub is_unfilled: bool,
     pub is_changing: bool,
-    /// Where chunks begin by the head, or the first position where they could begin.
+    /// Where chunks begin according to the head, or the first position at which they could begin.
     pub first_at: u64,
-    /// The most bytes that a chunk to which nothing leads may hold.
+    /// The most uncompressed bytes of a chunk that is found by searching.
     pub chunk_size: Option<u32>,
     pub spans: Vec<Span>,
     pub damages: Vec<PartDamage>,
-    /// Its end mark was seen.
+    /// Its end mark was found.
     pub is_ended: bool,
     /// Trailing bytes after it.
     pub trailing: Option<Range<u64>>,
-    /// Number of chunks so far that are sound, or damaged but of known extent.
+    /// Number of chunks so far: sound ones, and damaged ones of known extent.
     pub known: u64,
     /// Number of sound chunks so far.
     pub sound: u64,
     /// Uncompressed bytes of the first sound chunk.
     pub usual: Option<u32>,
-    /// A chunk shorter than the others was seen.
+    /// A chunk shorter than the others was found.
     short: bool,
     size_is_claimed: bool,
 }
@@ -65,11 +65,11 @@ impl FoundMember {
         }
     }
 
-    /// A member by its head. `trusted` says whether its checksum may be believed; `leads`, whether it leads to a chunk, so that
-    /// its sizes may be believed as well.
+    /// A member by its head. With `trusted`, the checksum in the header is used; with `leads`, the head leads to a chunk, and
+    /// the sizes in the header are used as well.
     pub(super) fn of(head: Head, first_at: u64, trusted: bool, leads: bool) -> Self {
         let header = &head.header;
-        // "None" may also be a flipped bit: the first chunk decides.
+        // A checksum of "none" may be a flipped bit: the first chunk decides.
         let is_sure = header.checksum != Checksum::None
             || matches!(header.version, FormatVersion::V0 | FormatVersion::V1);
         // A single chunk of Bloscpack 0.2 has a chunk size of 0.
@@ -95,7 +95,7 @@ impl FoundMember {
         }
     }
 
-    /// The number of its last chunk, if it counts them.
+    /// The number of its last chunk, if chunks are counted.
     pub(super) fn last_number(&self) -> Option<u64> {
         self.count?.checked_sub(1)
     }
@@ -110,12 +110,12 @@ impl FoundMember {
         self.checksum.unwrap_or(Checksum::None)
     }
 
-    /// Whether this part before its chunks is damaged.
+    /// Whether this part of its head is damaged.
     pub(super) fn is_damaged(&self, section: Section) -> bool {
         self.damages.iter().any(|damage| damage.section == section)
     }
 
-    /// Bytes of the shortest chunk, with its digest.
+    /// Bytes of the shortest possible chunk, with its digest.
     pub(super) fn least(&self) -> u64 {
         CHUNK_HEADER_LEN + to_u64(self.by().digest_len())
     }
@@ -126,16 +126,16 @@ impl FoundMember {
         self.chunk_size.is_none_or(|size| size == nbytes) || last == Some(nbytes)
     }
 
-    /// Adds a sound chunk. Facts that its digest vouches for overrule the header.
+    /// Adds a sound chunk. Its digest confirms facts that overrule the header.
     pub(super) fn push(&mut self, found: SoundChunk) {
         self.checksum = Some(found.by);
         self.usual.get_or_insert(found.nbytes);
-        // Without a header, they may also be records that happen to be of one length.
+        // Without a header, chunks of one length may also be records.
         let least = if self.header.is_some() { 1 } else { LIKE_SIZES };
         let is_shorter = self.chunk_size.is_some_and(|size| found.nbytes < size);
         let is_longer = self.chunk_size.is_some_and(|size| found.nbytes > size);
         if is_longer || (self.short && self.sound > 0) {
-            // They have no common size, or the header has another one.
+            // Chunks have no common size, or another one than in the header.
             (self.chunk_size, self.size_is_claimed) = (None, true);
         } else if !self.size_is_claimed && self.sound >= least && self.usual == Some(found.nbytes) {
             (self.chunk_size, self.size_is_claimed) = (Some(found.nbytes), true);
@@ -145,6 +145,7 @@ impl FoundMember {
         self.spans.push(Span::Chunk(found));
     }
 
+    /// Adds a gap, or extends the last one if both have an unknown number of chunks and are adjacent.
     pub(super) fn push_gap(&mut self, gap: Gap) {
         if let Some(Span::Gap(before)) = self.spans.last_mut()
             && before.chunks.is_none()
@@ -154,13 +155,13 @@ impl FoundMember {
             before.bytes.end = gap.bytes.end;
             return;
         }
-        // If this gap has an unknown number of chunks, the number of all is unknown.
+        // A gap of an unknown number of chunks counts as none.
         self.known += gap.chunks.unwrap_or(0);
         self.spans.push(Span::Gap(Box::new(gap)));
     }
 
-    /// Takes back the chunks before an end mark, back to the damage after which they were found, if the member counts its
-    /// chunks: the mark is data, and so are they. Returns whether they are.
+    /// Removes the chunks before an end mark, back to the damage after which they were found, if the member counts its chunks:
+    /// then the mark and these chunks are data of a damaged chunk. Returns false if there is no such damage or no count.
     pub(super) fn forget_inner(&mut self, end: u64) -> bool {
         let is_counted = self.header.is_some() && self.count.is_some();
         let first = self.spans.iter().rposition(Span::is_open);
@@ -183,7 +184,7 @@ impl FoundMember {
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
-    /// Treats it as one without chunks.
+    /// Treats it as a sound member without chunks.
     pub(crate) fn empty(&mut self) {
         self.spans.clear();
         self.damages.clear();
@@ -191,7 +192,7 @@ impl FoundMember {
         self.count = Some(0);
     }
 
-    /// Notes that its chunks have no common size if the metadata after a lost header describes records.
+    /// If the metadata after a lost header describes records, expects chunks without a common size.
     pub(super) fn look_for_records(&mut self) {
         let metadata = self.metadata.as_ref().or(self.hint.as_ref());
         let form = metadata.filter(|metadata| !is_array(metadata)).map(form_of);
@@ -209,8 +210,8 @@ impl FoundMember {
         self.spans.iter().filter_map(Span::chunk)
     }
 
-    /// Whether, of consecutive chunks, any except the last has another length than the first, or the last is longer. This never
-    /// holds for chunks of one content.
+    /// Whether, in a run of consecutive chunks, a chunk except the last has another length than the first, or the last is
+    /// longer. This does not occur in one content.
     pub(super) fn is_ragged(&self) -> bool {
         let mut size = None;
         let mut was_short = false;
@@ -228,14 +229,14 @@ impl FoundMember {
         false
     }
 
-    /// The checksum in its header, if it is not the one by which its chunks are sound.
+    /// The checksum id in its header, if its chunks are sound by another checksum.
     pub(super) fn wrong_checksum_id(&self) -> Option<u8> {
         let named = self.header.as_ref()?.checksum;
         let found = self.checksum.filter(|_| self.sound > 0)?;
         (found != named).then(|| named.id())
     }
 
-    /// The checksum of its chunks, if its layout has a field for one. A lost header may not have had it.
+    /// The checksum of its chunks, if its layout has a field for one. With a lost header, "none" may be a layout without it.
     pub(crate) fn own_checksum(&self) -> Option<Checksum> {
         self.checksum.filter(|checksum| match &self.header {
             Some(header) => !matches!(header.version, FormatVersion::V0 | FormatVersion::V1),
@@ -243,7 +244,7 @@ impl FoundMember {
         })
     }
 
-    /// The length of its chunks, except for the last, if there are any.
+    /// The likely length of its chunks except the last, if it has any.
     pub(crate) fn likely_size(&self) -> Option<u32> {
         let claimed = self.header.as_ref().and_then(|header| header.chunk_size);
         let claimed = claimed.filter(|size| self.chunk_size == Some(*size));
@@ -266,7 +267,7 @@ impl FoundMember {
     }
 }
 
-/// Whether a header counts chunks without giving their size.
+/// Whether a header counts chunks but contains no size for them.
 fn has_no_size(header: &Header) -> bool {
     let has_fields = matches!(header.version, FormatVersion::V2 | FormatVersion::V3);
     let is_counted = header.nchunks.is_some_and(|count| count > 0);

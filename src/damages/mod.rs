@@ -1,4 +1,4 @@
-//! The damages of a file, and what is sound between them: found once, for the reports of verification and for recovery.
+//! Finds the damages of a file and the sound chunks between them, for the reports of verification and for recovery.
 //!
 //! ```text
 //!   ReadAt ─► scan (members: sound chunks and gaps) ─► kind (content or records)
@@ -38,13 +38,13 @@ use kind::MemberKind;
 use probe::Probe;
 use salvage::Salvage;
 
-/// The most zeros that are written for each byte of the source: a header of 32 bytes may count any number of chunks.
+/// The most zeros that are written for each byte of the source. A damaged header may count any number of chunks.
 const MOST_ZEROS: u64 = 1 << 16;
 
 /// A value, or the damage in its place.
 type Checked<T> = std::result::Result<T, FormatError>;
 
-/// Passes on all damages of a source, and returns the number and the bytes of its sound chunks.
+/// Passes on all damages of a source, and returns the totals of its sound chunks.
 pub(crate) fn examine<S: ReadAt>(
     source: &S,
     options: &Options,
@@ -60,6 +60,10 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Scans a source and determines the kinds of its members.
+    ///
+    /// # Errors
+    /// Returns any error of the source, and [`FormatError::Empty`] for an empty one.
     pub(crate) fn of<S: ReadAt>(source: &S, options: &Options) -> Result<Self> {
         let size = source.size()?;
         if size == 0 {
@@ -71,7 +75,7 @@ impl Findings {
         Ok(Self { members, size })
     }
 
-    /// Whether records or content are to be recovered. The first member whose kind is known decides.
+    /// Whether to recover records instead of content. The first member with sound chunks and a readable header decides.
     pub(crate) fn has_records(&self) -> Result<bool> {
         let sound = || self.members.iter().filter(|member| member.sound > 0);
         let first = sound().find(|member| member.header.is_some());
@@ -82,7 +86,7 @@ impl Findings {
         }
     }
 
-    /// The part of the report that is known before any chunk is decoded: all except for damages among the chunks.
+    /// The part of the report that is known before any chunk is decoded.
     fn begin(&self) -> Recovery {
         let mut recovery = Recovery {
             members: to_u64(self.members.len()),
@@ -92,7 +96,7 @@ impl Findings {
             ..Recovery::default()
         };
         for (number, member) in (0..).zip(&self.members) {
-            // The metadata of records describes them.
+            // Records always have metadata, which describes them.
             let needs_metadata = match &member.header {
                 Some(header) if header.metadata != MetadataPlace::Absent => true,
                 Some(header) => member.kind.has_records() && !header.varlen,
@@ -110,7 +114,7 @@ impl Findings {
         recovery
     }
 
-    /// Finds all damages, and how much is sound, without writing anything.
+    /// Finds all damages and the totals of the sound chunks, without writing anything.
     pub(crate) fn examine<S: ReadAt>(
         self,
         source: &S,
@@ -120,8 +124,8 @@ impl Findings {
         Ok(self.salvage(source, options, ((), None), take)?.0)
     }
 
-    /// Hands on all content and passes on all damage, in the order of their positions. Members without records are left out,
-    /// or those with records, if only one kind is wanted.
+    /// Passes all content to the output and all damage to `take`, in the order of their positions. With `wants_records`,
+    /// members of the other kind are left out.
     pub(crate) fn salvage<S: ReadAt, O: ContentOutput>(
         self,
         source: &S,
@@ -163,7 +167,7 @@ impl Findings {
     }
 }
 
-/// Reports the damages of a member, and hands on its chunks.
+/// Reports the damages of a member, and passes on its chunks.
 fn report_member<S: ReadAt, O: ContentOutput>(
     mut member: FoundMember,
     has_records: bool,
@@ -231,7 +235,7 @@ fn error_at(error: FormatError, position: Position) -> Error {
     ParseError { error, position }.into()
 }
 
-/// The damage that an error reports; any other error is returned as it is.
+/// The damage that an error reports. Any other error is returned unchanged.
 pub(super) fn damage_of(error: Error) -> Result<FormatError> {
     error.format_error().cloned().ok_or(error)
 }

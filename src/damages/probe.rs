@@ -1,4 +1,4 @@
-//! [`Probe`]: whether there is a sound chunk at a position.
+//! [`Probe`]: checks whether a sound chunk begins at a position.
 
 use super::Checked;
 use super::window::Window;
@@ -15,9 +15,9 @@ use std::ops::Range;
 
 /// The least length of the pieces in which a chunk is decoded, except for the last.
 const PIECE: u32 = 1 << 20;
-/// Bytes that may be wasted at any position in the source.
+/// Bytes of work that may be spent without result at any position in the source.
 const BASE: u64 = 64 << 20;
-/// Additional bytes that may be wasted for each byte of the source before that position.
+/// Additional bytes of work for each byte of the source before that position.
 const FACTOR: u64 = 8;
 
 /// A chunk whose digest is right or, without a digest, that decodes.
@@ -31,7 +31,7 @@ pub(crate) struct SoundChunk {
 }
 
 impl SoundChunk {
-    /// Where it ends, its digest included.
+    /// Where it ends, including its digest.
     pub(super) fn end(&self) -> u64 {
         end_of(self.at, self.ctbytes, self.by)
     }
@@ -42,13 +42,13 @@ pub(super) fn end_of(at: u64, ctbytes: u32, checksum: Checksum) -> u64 {
     after(after(at, ctbytes.into()), to_u64(checksum.digest_len()))
 }
 
-/// The position `len` bytes after another one. It saturates: a damaged entry may lead to any position, and positions past
-/// the last one are past the end of every source.
+/// The position `len` bytes after another one. It saturates: a damaged entry may lead to any position, and the last 64-bit
+/// position is past the end of every source.
 pub(super) fn after(at: u64, len: u64) -> u64 {
     at.saturating_add(len)
 }
 
-/// Whether there is a sound chunk at a position, by this checksum or any.
+/// A position, and the checksum by which a chunk there must be sound, or any.
 type Question = (u64, Option<Checksum>);
 
 /// Looks for chunks in a source, with bounded work.
@@ -59,7 +59,7 @@ pub(super) struct Probe<'a, S> {
     work: WorkBudget,
     decoder: ChunkDecoder,
     piece: Vec<u8>,
-    /// The last question and its answer, since it is often repeated.
+    /// The last question, which is often repeated, and its answer.
     last: Option<(Question, Option<SoundChunk>)>,
 }
 
@@ -80,7 +80,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.window.size()
     }
 
-    /// The header at this position, or the error in it.
+    /// The chunk header at this position, or the error in it.
     pub(super) fn header(&mut self, at: u64) -> Result<Checked<ChunkHeader>> {
         let bytes = self.window.look(at, HEADER_LEN)?;
         let Some(bytes) = bytes.first_chunk() else {
@@ -90,7 +90,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(ChunkHeader::parse(bytes).map_err(FormatError::from))
     }
 
-    /// The sound chunk at this position, by this checksum or, if none is known, by any.
+    /// The sound chunk at this position, by this checksum or, with `None`, by any.
     pub(super) fn sound(
         &mut self,
         at: u64,
@@ -117,9 +117,8 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(answer)
     }
 
-    /// As [`sound`](Self::sound), for a position to which nothing leads: there, everything that can be checked before hashing
-    /// must be right. `chunk_size` is the most bytes that it may hold; `claimed` is the size of chunks by a header that may be
-    /// damaged.
+    /// As [`sound`](Self::sound), for a position that was found by searching: all checks that need no hashing must pass first.
+    /// `chunk_size` is the most uncompressed bytes of the chunk; `claimed` is the chunk size in a header that may be damaged.
     pub(super) fn sound_by_chance(
         &mut self,
         at: u64,
@@ -133,7 +132,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let most = chunk_size
             .unwrap_or(self.limits.chunk)
             .min(self.limits.chunk);
-        // In every version of Blosc, a chunk grows at most by its header, and the stream version is the same.
+        // In every version of Blosc, a chunk exceeds its content at most by its header, and the stream version is 1.
         let is_likely = !header.is_end_mark()
             && header.nbytes <= most
             && u64::from(header.ctbytes) <= u64::from(header.nbytes) + to_u64(header.len())
@@ -143,14 +142,13 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             return Ok(None);
         }
         let found = self.sound(at, checksum)?;
-        // Without a digest, anything that decodes is a chunk: it must be followed by another one, or have the length of all
-        // chunks.
+        // Without a digest, bytes may decode by accident: require another chunk after this one, or the length of all chunks.
         let Some(found) = found.filter(|found| found.by == Checksum::None) else {
             return Ok(found);
         };
         let is_usual = [chunk_size, claimed].contains(&Some(found.nbytes));
-        // Compressed streams of the right lengths practically never occur by chance. Special values have no streams, in a
-        // little more than 32 bytes.
+        // Compressed streams of the right lengths practically never occur by chance. Chunks of special values have no streams;
+        // they are little longer than 32 bytes.
         let is_compressed = header.may_have_streams();
         let is_known = checksum == Some(Checksum::None);
         let is_chunk = is_usual || (is_known && is_compressed) || self.is_landing(found.end())?;
@@ -160,7 +158,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(is_chunk.then_some(found))
     }
 
-    /// Counts the cost of a chunk that is sound, but not the one that is searched for.
+    /// Counts the work for a sound chunk that is not the right one.
     pub(super) fn reject(&mut self, found: SoundChunk) {
         let decoded = match found.by {
             Checksum::None => found.nbytes,
@@ -169,7 +167,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         self.work.spend(found.ctbytes.max(decoded).into());
     }
 
-    /// The first `len` uncompressed bytes of a sound chunk, or all of a shorter one, if they decode.
+    /// The first `len` uncompressed bytes of a sound chunk, or all bytes of a shorter one; `None` if they do not decode.
     pub(super) fn beginning(&mut self, found: SoundChunk, len: usize) -> Result<Option<Vec<u8>>> {
         if found.nbytes > self.limits.chunk {
             return Ok(None);
@@ -181,14 +179,14 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(decoded.is_ok().then_some(bytes))
     }
 
-    /// Whether the end, a member, an end mark or something like a chunk is here.
+    /// Whether this position is the end of the source, or the beginning of a member, an end mark or a possible chunk.
     pub(super) fn is_landing(&mut self, at: u64) -> Result<bool> {
         let bytes = self.window.look(at, HEADER_LEN)?;
         let is_cut = bytes.len() < HEADER_LEN && matches!(bytes, [] | [2] | [2, 1, ..]);
         Ok(is_cut || self.is_magic(at)? || self.header(at)?.is_ok())
     }
 
-    /// Whether anything more may be read for a head at this position, to which sound chunks alone did not lead.
+    /// Whether the work budget allows reading a head at this position.
     pub(super) fn allows(&self, at: u64) -> bool {
         self.work.allows(at)
     }
@@ -202,7 +200,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(self.window.look(at, MAGIC.len())? == MAGIC)
     }
 
-    /// Where an end mark at this position ends, if there is a sound one.
+    /// Where a sound end mark at this position ends, including its digest.
     pub(super) fn end_mark(&mut self, at: u64, checksum: Option<Checksum>) -> Result<Option<u64>> {
         let digest_at = after(at, HEADER_LEN as u64);
         if !self.header(at)?.is_ok_and(|header| header.is_end_mark()) {
@@ -215,13 +213,13 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         };
         let kind = match checksum {
             Some(kind) => Some(kind).filter(holds),
-            // The longest digest first: the empty one matches everywhere.
+            // Try the longest digest first: the empty one matches everywhere.
             None => Checksum::ALL.into_iter().rev().find(holds),
         };
         Ok(kind.map(|kind| digest_at + to_u64(kind.digest_len())))
     }
 
-    /// The checksum by which the chunk is sound: the one with the longest digest, if there are several.
+    /// The checksum by which the chunk is sound; the one with the longest digest if several match.
     fn holds(
         &mut self,
         at: u64,
@@ -339,7 +337,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     }
 }
 
-/// Where each piece of a chunk begins, and its length: whole blocks, so that none is decoded twice.
+/// The beginning and the length of each piece of a chunk. Pieces are whole blocks, so that no block is decoded twice.
 pub(super) fn pieces(
     header: &ChunkHeader,
     chunk: &[u8],
@@ -354,20 +352,20 @@ pub(super) fn pieces(
     froms.map(move |from| (from, to_usize(step.min(nbytes - from))))
 }
 
-/// Bytes hashed, decoded or searched without finding a sound chunk.
+/// Counts bytes that were hashed, decoded or searched without finding a sound chunk.
 ///
-/// A hostile file with sixteen plausible bytes everywhere, each time with a length up to the end, would have the source
-/// hashed once for each of its bytes. A damaged chunk costs its own length once, so that files that were damaged by accident
-/// stay far below the bound.
+/// Without this bound, a hostile file that consists of plausible chunk headers, each with a length up to the end, would be
+/// hashed once for each of its bytes. A damaged chunk costs its own length once, so accidental damage stays far below the
+/// bound.
 #[derive(Default)]
 struct WorkBudget {
     wasted: u64,
 }
 
 impl WorkBudget {
-    /// Whether there is anything left to spend on a chunk that may begin at `at`.
+    /// Whether work may be spent on a chunk that may begin at `at`.
     fn allows(&self, at: u64) -> bool {
-        // Saturates: no amount reaches a bound above `u64::MAX`.
+        // The bound may saturate: no amount exceeds `u64::MAX`.
         self.wasted <= BASE.saturating_add(at.saturating_mul(FACTOR))
     }
 

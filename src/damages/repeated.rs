@@ -1,4 +1,4 @@
-//! [`hides_a_loss`]: whether a member that seems to have all of its chunks may have lost one, and have another one twice.
+//! [`hides_a_loss`]: detects members that have the right number of chunks, but may have lost one and contain another one twice.
 
 use super::gaps::wrong_entry;
 use super::member::FoundMember;
@@ -14,8 +14,8 @@ use std::ops::Range;
 /// Bytes that are compared at once.
 const PIECE: usize = 4 << 10;
 
-/// Whether a chunk of a counted member may be lost although there are as many sound ones as it counts: there is room where it
-/// may have been, and another chunk is there twice.
+/// Whether a chunk may be lost although the member has as many sound chunks as it counts: there is room where the chunk may
+/// have been, and another chunk occurs twice.
 pub(super) fn hides_a_loss<S: ReadAt>(
     source: &S,
     member: &FoundMember,
@@ -27,7 +27,7 @@ pub(super) fn hides_a_loss<S: ReadAt>(
     Ok(may_hide && has_repeated(source, spans)?)
 }
 
-/// Whether there is room for a chunk before a sound one, unless the table says that none was there.
+/// Whether there is room for a chunk before a sound one, where the table does not exclude one.
 fn has_room(member: &FoundMember, spans: &[Span]) -> bool {
     let (mut from, mut next) = (member.first_at, Some(0));
     spans.iter().filter_map(Span::chunk).any(|found| {
@@ -55,6 +55,7 @@ fn ends_oddly(member: &FoundMember, spans: &[Span], end: u64) -> bool {
         || !(member.tolerates_trailing() || member.allows_spare())
 }
 
+/// Whether a chunk occurs twice, with the same digest.
 fn has_repeated<S: ReadAt>(source: &S, spans: &[Span]) -> Result<bool> {
     let mut seen = HashSet::new();
     for found in spans.iter().filter_map(Span::chunk) {

@@ -5,7 +5,7 @@ use bloscpack_error::checked::len_of;
 use bloscpack_wire::ParseError;
 use std::ops::Range;
 
-/// A damage of an input.
+/// A damage of an input: what is wrong, where, and which content or records are lost with it.
 ///
 /// ```
 /// use bloscpack::{Encoder, Options, verify::verify};
@@ -24,20 +24,21 @@ use std::ops::Range;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Damage {
-    /// The error, with chunk, byte and section.
+    /// The error, with its [position](Error::position): member, chunk, byte and section.
     pub error: Error,
-    /// The bytes of the input that are damaged, if that is known: for example those of a chunk with its digest. The range
-    /// is empty if something is missing between two bytes.
+    /// The range of damaged bytes in the input, for example a chunk and its digest; `None` if unknown. The range is empty if
+    /// something is missing between two bytes.
     pub bytes: Option<Range<u64>>,
-    /// The uncompressed bytes that are lost, counted over all members, if that is known.
+    /// The range of lost uncompressed bytes in the content, counted over all members; `None` if it is unknown or nothing is
+    /// lost.
     pub content: Option<Range<u64>>,
-    /// The range of the lost records, or a range that contains them, if the chunks hold records and it is known; counted over
-    /// all members.
+    /// The numbers of the lost records, or a range that includes them, counted over all members; `None` if the chunks contain
+    /// no records, or if the numbers are unknown.
     pub records: Option<Range<u64>>,
 }
 
 impl From<Error> for Damage {
-    /// A damage with its error and nothing else.
+    /// A damage of which only the error is known.
     fn from(error: Error) -> Self {
         Self {
             error,
@@ -56,21 +57,47 @@ impl Damage {
     }
 }
 
-/// A part of the content, or some records, that could not be recovered.
+/// A part of the content, or a run of records, that could not be recovered.
+///
+/// ```
+/// use bloscpack::{Options, records::{IndexedRecordReader, RecordWriter}, recover::{Finding, recover}};
+/// use std::io::Cursor;
+/// let mut writer = RecordWriter::builder().write_to_file(Cursor::new(Vec::new()))?;
+/// for record in ["one", "two", "three"] {
+///     writer.push(record)?;
+/// }
+/// let mut file = writer.finish()?.into_inner();
+/// let at = file.windows(3).position(|bytes| bytes == b"two").ok_or("it was compressed")?;
+/// file[at] ^= 1;
+///
+/// let (mut saved, mut lost) = (Cursor::new(Vec::new()), Vec::new());
+/// let recovery = recover(&file, &mut saved, &Options::new(), |found| {
+///     if let Finding::Lost(part) = found {
+///         lost.extend(part.records);
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!((recovery.records, recovery.records_lost), (2, Some(1)));
+/// assert_eq!(lost, [1..2]);
+/// let records = IndexedRecordReader::open(saved.into_inner())?;
+/// assert!(records.get(1)?.is_empty());
+/// assert_eq!(records.get(2)?, "three");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// Where it belongs in the output: before this byte, or from this byte on if it was filled. In a file of records, before
-    /// the record with this number, or from it on.
+    /// Its position in the output, as a byte or as the number of a record: the first filled byte or record, or otherwise the
+    /// one before which the lost part belongs.
     pub at: u64,
-    /// Uncompressed bytes lost, if that is known or follows from the sizes of the others.
+    /// Number of lost uncompressed bytes, if it is known or follows from the sizes of other chunks; `None` for records.
     pub len: Option<u64>,
-    /// The lost bytes of the content, if nothing of unknown length is lost before them.
+    /// The range of lost bytes in the content of the source; `None` if it is unknown, as after an earlier loss of unknown
+    /// length, and for records.
     pub content: Option<Range<u64>>,
-    /// The numbers of the lost records, which are empty in the output. Nothing if the chunks do not hold records, or if it is
-    /// not known how many are lost.
+    /// The numbers of the lost records, which are empty in the output; `None` if their number is unknown, and for content.
     pub records: Option<Range<u64>>,
-    /// Whether zeros, or empty records, take its place.
+    /// Whether zeros or empty records replace it in the output.
     pub filled: bool,
 }
 
@@ -84,48 +111,46 @@ pub enum Finding {
     Lost(Lost),
 }
 
-/// The result of [`recover`](crate::recover::recover()).
+/// The result of [`recover`](crate::recover::recover()): totals, and what could not be kept.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// Number of members found.
+    /// Number of members that were found.
     pub members: u64,
-    /// Number of chunks recovered.
+    /// Number of recovered chunks.
     pub chunks: u64,
-    /// Number of chunks lost, if that is known.
+    /// Number of lost chunks; `None` if it is unknown.
     pub chunks_lost: Option<u64>,
     /// Uncompressed bytes of the recovered chunks, without zeros that fill gaps.
     pub bytes: u64,
-    /// Number of records recovered, without the empty ones in place of lost records; 0 if the chunks do not hold records.
+    /// Number of recovered records, without the empty ones that replace lost records; 0 for content.
     pub records: u64,
-    /// Number of records lost, which are empty in the output; nothing if the number is unknown, so that later records may be
-    /// renumbered.
+    /// Number of lost records, which are empty in the output; `None` if it is unknown: later records may then be renumbered.
     pub records_lost: Option<u64>,
-    /// Zeros written in place of lost bytes.
+    /// Number of zero bytes written in place of lost content.
     pub filled: u64,
-    /// Number of lost parts of the content.
+    /// Number of losses that were passed on ([`Finding::Lost`]).
     pub lost_count: u64,
-    /// Number of damages of the source.
+    /// Number of damages that were passed on ([`Finding::Damage`]).
     pub damage_count: u64,
-    /// A member's header could not be read.
+    /// The header of a member could not be read.
     pub header_lost: bool,
-    /// There was metadata, or may have been, but none could be read or kept.
+    /// The source had metadata, or may have had some, that could not be read or kept.
     pub metadata_lost: bool,
     /// The metadata was dropped because the NumPy array that it describes is not complete.
     pub array_lost: bool,
-    /// A table of offsets was damaged.
+    /// An offset table was damaged. No content depends on it.
     pub offsets_lost: bool,
-    /// The source is marked as being changed: the recovered data may be partly old and partly new.
+    /// The source is marked as being changed (its first byte is `!`): the recovered data may be partly old and partly new.
     pub is_changing: bool,
-    /// There are more sound chunks than a member counts, or as many although one may be lost and another is there twice: it
-    /// cannot be decided which belong to the content, or which numbers the records have.
+    /// A member has more sound chunks than it counts, or the right number although one may be lost and another occurs twice. It
+    /// cannot be decided which chunks belong to the content, or which numbers the records have.
     pub uncounted: bool,
-    /// There is damage in a member without checksums: it cannot be decided whether the rest of the member, which was
-    /// recovered, is the original data.
+    /// A member without checksums is damaged: the rest of it, which was recovered, may not be the original data.
     pub unchecked: bool,
     /// Bytes written so far: recovered content and zeros.
     pub(crate) written: u64,
-    /// The position of the next byte in the content of the source, as long as it is known.
+    /// The position of the next byte in the content of the source, unless it is unknown.
     pub(super) content: Option<u64>,
     /// Numbers of the members without checksums, ascending.
     pub(super) bare: Vec<u64>,
@@ -136,15 +161,15 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Whether all content and all metadata that there can have been was recovered, and nothing suggests that it is not the
-    /// original data.
+    /// Whether all content and all metadata was recovered, and nothing suggests that it differs from the original. Damage from
+    /// which everything was recovered, such as a damaged offset table, does not count.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_certain = !self.is_changing && !self.unchecked && !self.uncounted;
         self.lost_count == 0 && !self.metadata_lost && is_certain
     }
 
-    /// Adds a damage, and notes whether it is in a member without checksums, which would show what else is damaged.
+    /// Adds a damage. In a member without checksums, further damage may be undetected, which it records.
     pub(crate) fn damage(&mut self, damage: Damage) {
         let place = damage.error.position();
         let member = place.map_or(0, |place| place.member);
@@ -170,13 +195,13 @@ impl Recovery {
         self.pending.push(Finding::Lost(lost));
     }
 
-    /// Uncompressed bytes of the source before it was damaged, if that is known; never if records are lost.
+    /// Uncompressed bytes of the source before it was damaged; `None` if that is unknown, and if records are lost.
     #[must_use]
     pub fn content_len(&self) -> Option<u64> {
         self.content
     }
 
-    /// Notes lost records: these, which are empty in the output, or an unknown number.
+    /// Counts lost records: the given ones, which are empty in the output, or an unknown number.
     pub(super) fn lose_records(&mut self, at: u64, records: Option<Range<u64>>) {
         let sum = self.records_lost.zip(records.as_ref().map(len_of));
         self.records_lost = sum.map(|(lost, count)| lost + count);
@@ -190,20 +215,21 @@ impl Recovery {
         });
     }
 
+    /// Counts lost chunks. After an unknown number, the total stays unknown.
     pub(super) fn lose_chunks(&mut self, chunks: Option<u64>) {
         let sum = self.chunks_lost.zip(chunks);
         // Saturates: a damaged header may count any number.
         self.chunks_lost = sum.map(|(lost, chunks)| lost.saturating_add(chunks));
     }
 
-    /// The next bytes of the content, as many as that, if both are known.
+    /// The range of the next `len` bytes of the content, if position and length are known.
     pub(super) fn next_content(&self, len: Option<u64>) -> Option<Range<u64>> {
         let content = self.content.zip(len);
         // Saturates: a damaged header may count any number.
         content.map(|(from, len)| from..from.saturating_add(len))
     }
 
-    /// Notes a loss, and returns how many zeros are to be written for it.
+    /// Counts a loss, and returns the number of zeros that the caller must write for it.
     pub(super) fn lose(&mut self, len: Option<u64>, fill: bool) -> u64 {
         if len == Some(0) {
             return 0;
@@ -223,11 +249,11 @@ impl Recovery {
         zeros
     }
 
-    /// Notes recovered bytes.
+    /// Counts recovered bytes.
     pub(super) fn note_recovered(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.written += bytes;
-        // Saturates: nothing is known past a position that a damaged header made up.
+        // Saturates: a damaged header may have led to any position.
         self.content = self.content.map(|at| at.saturating_add(bytes));
     }
 }

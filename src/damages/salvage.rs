@@ -1,4 +1,4 @@
-//! [`Salvage`]: reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
+//! [`Salvage`]: reads, checks and decodes the sound chunks that a scan has found, on several threads, in order.
 
 use super::collector::{Collector, ContentOutput};
 use super::gaps::PendingChunk;
@@ -22,13 +22,14 @@ const LARGE: u32 = 64 << 20;
 /// A chunk of fewer uncompressed bytes than this is decoded by the caller's thread.
 const SMALL: u32 = 4 << 10;
 
+/// A chunk for a worker, with the buffer for its content.
 struct Job {
     extent: ChunkExtent,
     chunk: Bytes,
     buffer: Vec<u8>,
 }
 
-/// Hands the chunks of one member after the other to a collector.
+/// Passes the chunks of each member to a collector, member by member.
 pub(super) struct Salvage<'a, S, O> {
     pub source: &'a S,
     limits: Limits,
@@ -60,7 +61,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         }
     }
 
-    /// Hands on the content of a member.
+    /// Passes on the content and the gaps of a member.
     pub(super) fn member(&mut self, spans: Vec<Span>) -> Result<()> {
         let mut next = Some(0);
         for span in spans {
@@ -75,12 +76,13 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         self.drain()
     }
 
-    /// Hands on a gap, after everything before it.
+    /// Passes on a gap, after everything before it.
     fn gap(&mut self, gap: Gap) -> Result<()> {
         self.drain()?;
         self.collector.gap(gap)
     }
 
+    /// Reads and checks a chunk, and submits it to a worker. A chunk that is over a limit or has become damaged is a gap.
     fn chunk(&mut self, pending: PendingChunk) -> Result<()> {
         let nbytes = pending.found.nbytes;
         let (found, allowed) = (nbytes.into(), self.limits.chunk.into());
@@ -106,7 +108,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
             checksum: pending.found.by,
             allows_spare: false,
         };
-        // The source may have changed after the scan: the digest is checked again.
+        // Check the digest again: the source may have changed since the scan.
         let fetched = self
             .fetcher
             .fetch_extent(self.source, &extent, Some(nbytes));
@@ -123,7 +125,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
             chunk,
             buffer: vec![0; to_usize(nbytes)],
         };
-        // Handing over a small one would cost more than the work.
+        // Handing a small chunk to another thread takes longer than decoding it.
         match nbytes {
             0..SMALL => self.pipeline.submit_here(job),
             _ => self.pipeline.submit(job),
@@ -132,6 +134,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         Ok(())
     }
 
+    /// Waits for all submitted chunks, and passes them on.
     fn drain(&mut self) -> Result<()> {
         while !self.pending.is_empty() {
             self.take()?;
@@ -139,7 +142,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         Ok(())
     }
 
-    /// Waits for the oldest chunk and hands it on.
+    /// Waits for the oldest chunk and passes it on.
     fn take(&mut self) -> Result<()> {
         let (Some(pending), Some(done)) = (self.pending.pop_front(), self.pipeline.next()) else {
             return Err(Error::bug("a chunk that was submitted has no result"));
@@ -153,7 +156,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         }
     }
 
-    /// Decodes a large chunk twice: first to see that all of it decodes.
+    /// Decodes a large chunk twice: first to check that all of it decodes, then to pass it on.
     fn large(
         &mut self,
         pending: &PendingChunk,

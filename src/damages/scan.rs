@@ -1,9 +1,9 @@
-//! [`scan`]: reads all of a source for members, their sound chunks, and the damage between them.
+//! [`scan`]: finds the members of a source, their sound chunks, and the damage between them.
 //!
-//! A chunk is followed by a chunk, an end mark, a member, or the end. As long as that holds, the scan goes from one to the next,
-//! and never looks into a sound chunk. Otherwise, the damage ends where the damaged chunk does by its own header, if that leads
-//! to something sound or the table agrees; or else where a search byte by byte ([`search`](super::search)) finds the next sound
-//! chunk or member.
+//! A chunk is followed by a chunk, an end mark, a member, or the end of the source. While that holds, the scan moves from one
+//! to the next, and never searches inside a sound chunk. At damage, it continues where the damaged chunk ends by its own
+//! header, if a sound part begins there or the offset table agrees. Otherwise it searches byte by byte
+//! ([`search`](super::search)) for the next sound chunk or member.
 
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
 use super::member::FoundMember;
@@ -22,13 +22,13 @@ const MAGIC_LEN: u64 = 4;
 /// Bytes of the shortest head.
 const LEAST_HEAD: u64 = 8;
 
-/// A scan of a source, and the members that it has found so far.
+/// A scan of a source, with the members found so far.
 pub(super) struct Scan<'a, S> {
     pub(super) probe: Probe<'a, S>,
-    /// The members before the last one. The first of them is not in the source: it is where a scan begins.
+    /// The members before the last one. The first is a placeholder, with which a scan begins.
     pub(super) before: Vec<FoundMember>,
     pub(super) member: FoundMember,
-    /// The member in whose damaged chunk the last member was found, and of which that may be data.
+    /// The index of the member in whose damaged chunk the last member was found. The last member may be data of that chunk.
     pub(super) outer: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn scan<S: ReadAt>(
 }
 
 impl<S: ReadAt> Scan<'_, S> {
-    /// Continues from the end of the last span, and returns the end of the next one.
+    /// Finds the span that begins at `at`, and returns its end.
     fn step(&mut self, at: u64) -> Result<u64> {
         let checksum = self.member.checksum;
         if !self.member.is_ended {
@@ -79,7 +79,7 @@ impl<S: ReadAt> Scan<'_, S> {
         self.damaged(at)
     }
 
-    /// Makes this the last member.
+    /// Begins a member, which becomes the last one.
     pub(super) fn open(&mut self, member: FoundMember) {
         self.outer = None;
         self.before
@@ -98,14 +98,14 @@ impl<S: ReadAt> Scan<'_, S> {
             return Ok(true);
         }
         let named = self.member.header.as_ref().map(|header| header.checksum);
-        // If a digest was cut off, nothing is left after its chunk.
+        // If the digest was cut off, nothing follows the chunk.
         let is_followed = len_of(&(found.end()..self.probe.size())) >= to_u64(HEADER_LEN);
         Ok(named == Some(Checksum::None)
             || (self.probe.is_landing(found.end())? && (named.is_none() || is_followed)))
     }
 
-    /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it, as if bytes have gone
-    /// missing: then it adds that one.
+    /// As [`push`](Self::push). If the chunk has no digest and a better one begins inside it, as after a loss of bytes, adds
+    /// the better one instead.
     fn take(&mut self, found: SoundChunk) -> Result<u64> {
         if found.by == Checksum::None
             && !self.probe.is_landing(found.end())?
@@ -123,7 +123,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(self.push(found))
     }
 
-    /// Begins the member at this position, and returns the position of its first chunk.
+    /// Begins a member at this position, and returns the position of its first chunk.
     pub(super) fn begin(&mut self, at: u64) -> Result<u64> {
         let head = match Head::read(&mut self.probe, at, false)? {
             Ok(head) => head,
@@ -135,6 +135,8 @@ impl<S: ReadAt> Scan<'_, S> {
         self.enter(head)
     }
 
+    /// Begins the member of a readable head, and returns the position of its first chunk, or the end of the first one that a
+    /// search finds before it.
     fn enter(&mut self, mut head: Head) -> Result<u64> {
         let (size, from) = (self.probe.size(), head.at + LEAST_HEAD);
         let chunks_at = head.chunks_at.filter(|at| *at <= size);
@@ -164,7 +166,7 @@ impl<S: ReadAt> Scan<'_, S> {
         if is_there {
             return Ok(first_at);
         }
-        // Bytes may be missing in the head, or its length may be wrong.
+        // The head may have lost bytes, or contain a wrong length.
         let Some(found) = self.search_early(from, chunks_at.unwrap_or(size))? else {
             return Ok(first_at);
         };
@@ -182,6 +184,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(self.push(found))
     }
 
+    /// Begins a member whose header cannot be read, with the metadata that can be found after it.
     fn begin_lost(&mut self, at: u64, error: FormatError) -> Result<u64> {
         let mut member = FoundMember::lost(at);
         if let Some((metadata, end)) = metadata_after_lost(&mut self.probe, at)? {
@@ -195,7 +198,7 @@ impl<S: ReadAt> Scan<'_, S> {
             section: Section::Header,
             error,
         });
-        // If the magic is left, it would be mistaken for the next member's.
+        // Skip a magic that is left: it would look like another member.
         if self.probe.is_magic(at)? {
             member.first_at = member.first_at.max(at + MAGIC_LEN);
         }
@@ -204,7 +207,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(first_at)
     }
 
-    /// Whether a member begins at this position, and its head leads to its chunks or to the end of its stream.
+    /// Whether a member begins at this position whose head leads to a chunk or to an end mark.
     pub(super) fn is_head(&mut self, at: u64, whatever_magic: bool) -> Result<bool> {
         match Head::read(&mut self.probe, at, whatever_magic)? {
             Ok(head) => self.leads(&head),
@@ -212,6 +215,7 @@ impl<S: ReadAt> Scan<'_, S> {
         }
     }
 
+    /// Whether the head leads to a sound chunk or an end mark.
     fn leads(&mut self, head: &Head) -> Result<bool> {
         for at in head.leads_to() {
             if self.is_begun(head, at)? {
@@ -221,7 +225,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(false)
     }
 
-    /// Whether its head leads to a chunk by any other checksum, or to two in a row without one.
+    /// Whether its head leads to a chunk with another checksum than it contains, or to two chunks in a row without any.
     fn leads_by_any(&mut self, head: &Head) -> Result<bool> {
         let named = Some(head.header.checksum);
         for at in head.leads_to() {
@@ -230,7 +234,7 @@ impl<S: ReadAt> Scan<'_, S> {
             };
             let end = found.end();
             let is_other = match found.by {
-                // Only the digest of the first chunk is missing if the second one has its own.
+                // If the second chunk has a digest, only the digest of the first one is damaged.
                 Checksum::None => {
                     self.probe.sound(end, named)?.is_none()
                         && self.probe.sound(end, Some(Checksum::None))?.is_some()
@@ -244,19 +248,19 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(false)
     }
 
-    /// Whether a sound chunk or an end mark is here, by the checksum in the head.
+    /// Whether a sound chunk or an end mark begins here, by the checksum in the head.
     fn is_begun(&mut self, head: &Head, at: u64) -> Result<bool> {
         let checksum = Some(head.header.checksum).filter(|kind| *kind != Checksum::None);
         self.is_chunk(at, checksum)
     }
 
-    /// Whether a sound chunk or an end mark is here.
+    /// Whether a sound chunk or an end mark begins here.
     fn is_chunk(&mut self, at: u64, checksum: Option<Checksum>) -> Result<bool> {
         Ok(self.probe.sound(at, checksum)?.is_some()
             || self.probe.end_mark(at, checksum)?.is_some())
     }
 
-    /// Finds the extent of the damage that begins here.
+    /// Finds the end of the damage that begins here.
     fn damaged(&mut self, at: u64) -> Result<u64> {
         if let Some(end) = self.spare_end(at)? {
             return Ok(end);
@@ -288,11 +292,11 @@ impl<S: ReadAt> Scan<'_, S> {
                 break;
             }
         }
-        // After the last chunk, the next step looks at the bytes that follow the zeros.
+        // After the last chunk, the next step examines the bytes after the zeros.
         let is_told = self.member.is_complete() || next == Some(from);
         let checksum = self.member.checksum;
         let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
-        // Zeros that are not spare according to a table may be a record that was wiped out.
+        // If no table confirms the spare space, the zeros may be a record that was overwritten.
         let may_be_record = self.member.varies && len_of(&(at..from)) >= self.member.least();
         if is_spare && !is_told && may_be_record {
             self.gap(Gap::new(at..from, FormatError::Spare { found: 0 }));
@@ -300,7 +304,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(is_spare.then_some(from))
     }
 
-    /// The end of a damaged chunk by its own header, if something confirms it.
+    /// The end of a damaged chunk according to its own header, if another part confirms it.
     fn by_own_header(&mut self, at: u64) -> Result<Option<u64>> {
         let (Ok(header), Some(by)) = (self.probe.header(at)?, self.member.checksum) else {
             return Ok(None);
@@ -318,7 +322,7 @@ impl<S: ReadAt> Scan<'_, S> {
             return Ok(None);
         }
         let (error, end) = (self.fault(at)?, end.min(size));
-        // If bytes have gone missing, the next chunk begins before it should.
+        // If bytes are missing in the chunk, the next one begins before its end.
         let early = if is_border {
             None
         } else {
@@ -343,11 +347,12 @@ impl<S: ReadAt> Scan<'_, S> {
         }
     }
 
+    /// Adds a gap to the last member.
     pub(super) fn gap(&mut self, gap: Gap) {
         self.member.push_gap(gap);
     }
 
-    /// Looks for the table of a member with a lost header, in which a chunk was found.
+    /// Searches for the offset table of a member with a lost header, once its first chunk was found.
     pub(super) fn find_table(&mut self, first_chunk: u64) -> Result<()> {
         let member = &self.member;
         let header = member.header.as_ref();
@@ -364,10 +369,10 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 }
 
-/// Whether there is a sound chunk in the bytes from `from` on, as if the header of a member after another one is damaged.
+/// Whether a sound chunk follows byte `from`, as in a concatenated member with a damaged header.
 ///
-/// An append by the reference implementation leaves the end of a chunk there, which does not contain one. If the bytes begin
-/// with as many zeros as those of an append by this library that was not committed, they are not searched.
+/// An append by the reference implementation leaves the end of a chunk there, which contains no sound chunk. If the bytes
+/// begin with as many zeros as an uncommitted append of this library does, they are not searched.
 ///
 /// # Errors
 /// Returns any error of the source.

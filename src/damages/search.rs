@@ -1,8 +1,8 @@
 //! The search for the next sound chunk, byte by byte.
 //!
-//! A damaged chunk may contain whole Bloscpack files that were stored without compression, as data. Everything that is found is
-//! compared with all that is known of the member: its checksum, its chunk size and its table. A member that is found inside is
-//! data after all if it is followed by chunks of the member around it.
+//! A damaged chunk may contain whole Bloscpack files as data, stored without compression. Each finding is therefore compared
+//! with the checksum, the chunk size and the offset table of the member. A member that is found inside a damaged chunk is data
+//! if chunks of the outer member follow it.
 
 use super::head::LEADING_ENTRIES;
 use super::member::FoundMember;
@@ -15,28 +15,28 @@ use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, internal::MAGIC};
 use std::ops::Range;
 
-/// Spare space after a last chunk that is searched.
+/// The most zeros after a last chunk that are skipped as spare space.
 const MOST_SPARE: usize = 4096;
-/// Bytes of an end mark and the longest digest.
+/// Bytes of an end mark with the longest digest.
 const LONGEST_MARK: u64 = 16 + 64;
 
 /// The result of a search.
 enum SearchHit {
     Chunk(SoundChunk),
-    /// As a chunk, but of the member around the last one.
+    /// A chunk of the member around the last one.
     Outer(SoundChunk),
     Member(u64),
 }
 
 impl<S: ReadAt> Scan<'_, S> {
-    /// Searches from damage of the last member on, and returns the end of what it found.
+    /// Searches after damage in the last member, and returns the end of the span that it adds.
     pub(super) fn search(&mut self, at: u64) -> Result<u64> {
         let error = self.fault(at)?;
         // Only another member can follow a complete one.
         let is_complete = self.member.is_complete();
         let from = if is_complete { at } else { at + 1 };
         let end = self.probe.size();
-        // Chunks between two entries of the table are data of this one.
+        // Chunks between this entry of the table and the next are data of this chunk.
         let inside = self.member.table.number_at(at).is_some();
         let hit = self.find(from, end, |scan, place| {
             if !scan.probe.is_magic(place)? {
@@ -74,7 +74,7 @@ impl<S: ReadAt> Scan<'_, S> {
             self.outer = None;
             return member_at.map_or(Ok(end), |_| self.begin(end));
         }
-        // Damage may cover the header of a member with another checksum.
+        // The damage may include the header of another member with another checksum.
         if let Some(found) = self.search_other(from, end)? {
             self.gap(Gap::new(at..found.at, error));
             self.open(FoundMember::lost(found.at));
@@ -89,7 +89,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(next)
     }
 
-    /// The first position that looks like the beginning of a chunk or a member, and what `look` finds there.
+    /// Calls `look` for each position that may be the beginning of a chunk or a member, until it finds something.
     fn find<T>(
         &mut self,
         from: u64,
@@ -100,7 +100,7 @@ impl<S: ReadAt> Scan<'_, S> {
         while at < end {
             let bytes = self.probe.window.sweep(at, MAGIC.len())?;
             let sign = bytes.windows(MAGIC.len()).position(is_sign);
-            // Saturates at the end, where fewer bytes than the magic are left.
+            // Saturates if fewer bytes than the magic are left.
             let step = sign.unwrap_or(bytes.len().saturating_sub(MAGIC.len() - 1));
             let place = at + to_u64(step);
             if place >= end || (sign.is_none() && step == 0) {
@@ -117,7 +117,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(None)
     }
 
-    /// Searches for a chunk with a digest that belongs neither to the last member nor to the one around it.
+    /// Searches for a chunk with a digest that belongs to neither the last member nor the one around it.
     fn search_other(&mut self, from: u64, end: u64) -> Result<Option<SoundChunk>> {
         if self.member.checksum.is_none() {
             return Ok(None);
@@ -130,16 +130,16 @@ impl<S: ReadAt> Scan<'_, S> {
         })
     }
 
-    /// Searches for the first chunk of the last member before the position that its head leads to.
+    /// Searches for the first chunk of the last member before the position to which its head leads.
     pub(super) fn search_early(&mut self, from: u64, end: u64) -> Result<Option<SoundChunk>> {
         let early = self.find(from, end, |scan, place| {
             scan.chunk_of(None, place, false, false)
         })?;
-        // The checksum id may be damaged, too.
+        // The checksum id in the header may be damaged as well.
         early.map_or_else(|| self.search_other(from, end), |found| Ok(Some(found)))
     }
 
-    /// Takes back the last member, which was data of a damaged chunk.
+    /// Removes the last member, which was data of a damaged chunk of the member around it.
     fn fold_into_outer(&mut self, end: u64) {
         let Some(outer) = self.outer.take() else {
             return;
@@ -165,8 +165,8 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(found.map(SearchHit::Outer))
     }
 
-    /// The chunk at this position, if it can belong to the last member or the one with this index. In a complete member, only
-    /// if `may_be_new` says that it may begin another one.
+    /// The chunk at this position, if it can belong to the member with this index, or with `None` to the last one. After a
+    /// complete member, `may_be_new` allows a chunk that begins another one.
     fn chunk_of(
         &mut self,
         index: Option<usize>,
@@ -201,13 +201,13 @@ impl<S: ReadAt> Scan<'_, S> {
         let is_possible =
             !is_data && (is_new || self.may_belong(found)?) && (is_full || self.is_end(found)?);
         if !is_possible {
-            // Chunks may be nested, each as long as the rest of the one around it.
+            // Count the work: chunks may be nested, each as long as the rest of the one around it.
             self.probe.reject(found);
         }
         Ok(Some(found).filter(|_| is_possible))
     }
 
-    /// Whether these bytes are between two neighboring entries of the table, which leads to sound chunks after them.
+    /// Whether these bytes are between two adjacent entries of the table, and the table leads to a sound chunk after them.
     fn is_enclosed(&mut self, bytes: Range<u64>) -> Result<bool> {
         let table = &self.member.table;
         let after = table.after(bytes.end).take(LEADING_ENTRIES);
@@ -221,15 +221,15 @@ impl<S: ReadAt> Scan<'_, S> {
 
     /// Whether a member can end with this chunk.
     fn is_end(&mut self, last: SoundChunk) -> Result<bool> {
-        // There may be spare space first.
+        // Skip spare space.
         let at = self.after_zeros(last.end())?;
-        // Or the rest may have been an end mark.
+        // A short rest may be a damaged end mark.
         Ok(len_of(&(at..self.probe.size())) <= LONGEST_MARK
             || self.probe.end_mark(at, Some(last.by))?.is_some()
             || self.probe.is_magic(at)?)
     }
 
-    /// Searches in a damaged chunk of this extent for sound ones that reach past its end. Sound chunks that do not are its data.
+    /// Searches in a damaged chunk of this extent for sound chunks that end after it. Other sound chunks in it are its data.
     pub(super) fn search_across(&mut self, at: u64, end: u64) -> Result<Option<SoundChunk>> {
         let (checksum, chunk_size) = (self.member.checksum, self.member.chunk_size);
         let mut data_end = at;
@@ -247,7 +247,7 @@ impl<S: ReadAt> Scan<'_, S> {
         })
     }
 
-    /// Where the consecutive sound chunks end that begin with this one.
+    /// The end of the run of sound chunks that begins with this one.
     fn run_end(&mut self, first: SoundChunk) -> Result<u64> {
         let (mut at, by) = (first.end(), Some(first.by));
         while let Some(next) = self.probe.sound(at, by)? {
@@ -256,7 +256,7 @@ impl<S: ReadAt> Scan<'_, S> {
         Ok(self.probe.end_mark(at, by)?.unwrap_or(at))
     }
 
-    /// The first byte from here on that is not zero, unless it is far.
+    /// The position after the zeros that begin here, of which at most [`MOST_SPARE`] are skipped.
     fn after_zeros(&mut self, at: u64) -> Result<u64> {
         let bytes = self.probe.window.look(at, MOST_SPARE)?;
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
@@ -264,7 +264,7 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 }
 
-/// A chunk of Blosc 1 begins with its two versions.
+/// Whether a member or a chunk of Blosc 1 may begin here. A chunk begins with its two versions.
 fn is_sign(bytes: &[u8]) -> bool {
     matches!(bytes, [1 | 2, 1, ..]) || bytes == MAGIC
 }

@@ -1,4 +1,8 @@
 //! [`Span`] and [`Gap`]: the parts of a member after its head.
+//!
+//! ```text
+//!   head | chunk | chunk | ~~ gap: damaged bytes ~~ | chunk |gap: nothing left| chunk | ...
+//! ```
 
 use super::probe::SoundChunk;
 use bloscpack_wire::FormatError;
@@ -13,24 +17,24 @@ pub(crate) enum Span {
     Gap(Box<Gap>),
 }
 
-/// Bytes of the source without a sound chunk, or missing chunks.
+/// Bytes of the source without a sound chunk, or an empty range in which chunks are missing.
 #[derive(Debug)]
 pub(crate) struct Gap {
     pub bytes: Range<u64>,
     /// The number of its first chunk, if it is known.
     pub number: Option<u64>,
-    /// How many chunks are lost, if that is known or can be inferred.
+    /// The number of lost chunks, if it is known or follows from others.
     pub chunks: Option<u64>,
-    /// Uncompressed bytes of those.
+    /// Uncompressed bytes of the lost chunks.
     pub len: Option<u64>,
-    /// The next chunk begins before the damaged one should end: bytes are missing in it, and whole chunks may be missing with
-    /// them; or the next one is itself data of a chunk that was cut there.
+    /// The next chunk begins before the damaged one should end: bytes are missing, perhaps with whole chunks; or the next
+    /// chunk is data of a chunk that was cut here.
     pub is_short: bool,
     pub error: FormatError,
 }
 
 impl Gap {
-    /// A gap of which nothing else is known.
+    /// A gap with unknown chunks.
     pub(super) fn new(bytes: Range<u64>, error: FormatError) -> Self {
         Self {
             bytes,
@@ -51,7 +55,7 @@ impl Gap {
         }
     }
 
-    /// The same, of which the next chunk begins before the end.
+    /// The same gap, before whose end the next chunk begins.
     pub(super) fn cut(self) -> Self {
         Self {
             is_short: true,
@@ -82,7 +86,7 @@ impl Span {
         }
     }
 
-    /// How many chunks it is, sound or lost, if that is known.
+    /// The number of its chunks, sound or lost, if it is known.
     pub(super) fn chunks(&self) -> Option<u64> {
         self.gap().map_or(Some(1), |gap| gap.chunks)
     }
@@ -92,7 +96,7 @@ impl Span {
         self.chunks().is_none()
     }
 
-    /// The number of the chunk after this span, by that of the first in it.
+    /// The number of the chunk after this span, if the first chunk in it has the number `first`.
     pub(super) fn number_after(&self, first: Option<u64>) -> Option<u64> {
         let pair = first.zip(self.chunks());
         // Saturates: a damaged header may count any number.

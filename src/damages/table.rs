@@ -1,4 +1,4 @@
-//! [`Table`]: a table of offsets that may be damaged in part.
+//! [`Table`]: an offset table that may be damaged in part.
 
 use super::probe::after;
 use bloscpack_error::checked::len_of;
@@ -12,14 +12,14 @@ pub(crate) struct Entry {
     pub number: u64,
 }
 
-/// The entries that can be true together, ascending in the source.
+/// The plausible entries, which ascend in the source.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
 }
 
 impl Table {
-    /// Keeps the longest ascending series of these entries, of those inside of `range`.
+    /// Keeps the longest ascending series of the entries inside `range`.
     pub(super) fn new(entries: impl Iterator<Item = Entry>, range: &Range<u64>) -> Self {
         let possible = entries.filter(|entry| {
             let len = len_of(&(entry.at..range.end));
@@ -34,12 +34,12 @@ impl Table {
         self.entries.len()
     }
 
-    /// Where chunks begin, in order.
+    /// The positions of all chunks, in order.
     pub(super) fn places(&self) -> impl Iterator<Item = u64> + '_ {
         self.entries.iter().map(|entry| entry.at)
     }
 
-    /// Where the chunk with this number begins.
+    /// The position of the chunk with this number.
     pub(super) fn place_of(&self, number: u64) -> Option<u64> {
         let entries = &self.entries;
         let index = entries.binary_search_by_key(&number, |entry| entry.number);
@@ -52,13 +52,13 @@ impl Table {
         Some(self.entries.get(index.ok()?)?.number)
     }
 
-    /// Where chunks begin after this position, in order.
+    /// The positions of the chunks after this position, in order.
     pub(super) fn after(&self, at: u64) -> impl Iterator<Item = u64> + '_ {
         let after = self.entries.partition_point(|entry| entry.at <= at);
         self.entries.iter().skip(after).map(|entry| entry.at)
     }
 
-    /// Whether the entries of two neighboring chunks enclose these bytes and leave some on both sides.
+    /// Whether these bytes are between the entries of two adjacent chunks, with other bytes on both sides.
     pub(super) fn encloses(&self, bytes: &Range<u64>) -> bool {
         let after = self.entries.partition_point(|entry| entry.at < bytes.start);
         let before = after.checked_sub(1).and_then(|at| self.entries.get(at));
@@ -69,12 +69,12 @@ impl Table {
     }
 }
 
-/// The longest series of items that end before the next one begins, by patience sorting.
+/// The longest series of items in which each ends before the next begins, by patience sorting.
 pub(super) fn longest_series<T: Copy>(items: Vec<T>, range: impl Fn(&T) -> Range<u64>) -> Vec<T> {
     if items.is_sorted_by(|one, next| range(one).end <= range(next).start) {
         return items;
     }
-    // For each length, the item with the least end that closes a series of it; and for each item the one before it in its
+    // For each length, the least end of a series of this length, and its last item. For each item, the item before it in its
     // series.
     let mut ends: Vec<(u64, usize)> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(items.len());

@@ -1,4 +1,4 @@
-//! [`Window`]: the bytes of a source, anywhere and in small pieces.
+//! [`Window`]: random access to the bytes of a source, with a small buffer.
 
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
@@ -6,12 +6,12 @@ use bloscpack_storage::ReadAt;
 use std::io;
 use std::ops::Range;
 
-/// How much is read for a look at a few bytes.
+/// Bytes that are read to examine a few.
 const LOOK: usize = 4 << 10;
-/// How much is read at once if all bytes are needed.
+/// Bytes that are read at once if all are needed.
 const PIECE: u64 = 128 << 10;
 
-/// A source whose length was asked for once, with the bytes around the last look.
+/// A source, its length as of the beginning, and a buffer with the bytes around the last position.
 pub(super) struct Window<'a, S> {
     source: &'a S,
     size: u64,
@@ -38,13 +38,13 @@ impl<'a, S: ReadAt> Window<'a, S> {
         self.size
     }
 
-    /// The bytes from `at` on: `len` of them, or fewer at the end.
+    /// `len` bytes, beginning at `at`, or fewer at the end.
     pub(super) fn look(&mut self, at: u64, len: usize) -> Result<&[u8]> {
         let bytes = self.from(at, len, LOOK)?;
         Ok(bytes.get(..len).unwrap_or(bytes))
     }
 
-    /// All bytes in the buffer from `at` on: at least `least` of them, or fewer at the end.
+    /// All bytes in the buffer, beginning at `at`: at least `least` of them, or fewer at the end.
     pub(super) fn sweep(&mut self, at: u64, least: usize) -> Result<&[u8]> {
         self.from(at, least, in_memory(PIECE)?)
     }
@@ -69,7 +69,7 @@ impl<'a, S: ReadAt> Window<'a, S> {
         Ok(&self.buffer)
     }
 
-    /// Reads a range in pieces, without the window.
+    /// Reads a range in pieces, without the buffer.
     pub(super) fn each(&self, range: Range<u64>, mut take: impl FnMut(&[u8])) -> Result<()> {
         let mut buffer = vec![0; in_memory(len_of(&range).min(PIECE))?];
         let mut at = range.start;
@@ -83,7 +83,7 @@ impl<'a, S: ReadAt> Window<'a, S> {
         Ok(())
     }
 
-    /// Reads a range, which is within the source. Memory follows the bytes that are read.
+    /// Reads a range within the source. Memory grows with the bytes that are read.
     pub(super) fn whole(&self, range: Range<u64>) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.each(range, |piece| bytes.extend_from_slice(piece))?;
@@ -91,7 +91,7 @@ impl<'a, S: ReadAt> Window<'a, S> {
     }
 }
 
-/// A source from a position on, with other bytes as its first.
+/// The part of a source after a position, in which `first` replaces the first bytes.
 pub(super) struct Part<'a, S> {
     pub source: &'a S,
     pub at: u64,
@@ -103,7 +103,7 @@ impl<S: ReadAt> ReadAt for Part<'_, S> {
         let first = usize::try_from(at).ok().and_then(|at| self.first.get(at..));
         match first {
             Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buf),
-            // Saturates: every position past the end of the source, however large, is the end.
+            // Saturates: every position past the end of the source is the end.
             _ => self.source.read_at(self.at.saturating_add(at), buf),
         }
     }

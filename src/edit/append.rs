@@ -1,4 +1,4 @@
-//! [`Appender`]: data after the content of a file.
+//! [`Appender`]: appends to the content of a file.
 
 use super::file_state::FileState;
 use super::header::counted;
@@ -19,8 +19,12 @@ use std::ops::Range;
 
 /// Appends to the content of a file; created by [`Editor::append`].
 ///
-/// It fills up the last chunk and adds new ones. Until [`finish`](Self::finish) every reader sees the file as it was;
-/// without `finish`, nothing is changed.
+/// It fills up the last chunk and adds new ones. Until [`finish`](Self::finish) every reader sees the old content; an appender
+/// that is dropped without `finish` changes nothing. Data, new metadata and the new shape of a NumPy array are one atomic
+/// change.
+///
+/// Appended data is compressed on the [threads](crate::Options::threads) of the editor's options. Memory is as for an
+/// [`Encoder`](crate::Encoder), plus 8 bytes for each new chunk.
 ///
 /// ```
 /// use bloscpack::{storage::Memory, edit::Editor};
@@ -44,7 +48,7 @@ pub struct Appender<'a, F: Folder = Disk> {
     sink: AppendSink<'a, F>,
     state: &'a mut FileState,
     builder: &'a EditorBuilder,
-    /// Number of chunks that stay as they are.
+    /// Number of chunks that are not changed.
     kept: u64,
     /// Uncompressed bytes before the append.
     old_len: u64,
@@ -52,11 +56,11 @@ pub struct Appender<'a, F: Folder = Disk> {
     refilled: u64,
     /// The new metadata, if the caller has changed it.
     metadata: Option<Metadata>,
-    /// Whether it replaces the old metadata, so that no shape in it grows.
+    /// Whether it is used unchanged: a shape in it does not grow.
     is_final: bool,
 }
 
-/// Writes chunks after the chunks that stay.
+/// Writes chunks after the kept ones.
 pub(super) struct AppendSink<'a, F: Folder> {
     pub change: Change<'a, F>,
     /// Where the next chunk begins.
@@ -88,17 +92,20 @@ impl<F: Folder> ChunkSink for AppendSink<'_, F> {
 impl<F: Folder> Editor<F> {
     /// Begins to append.
     ///
-    /// Compressor, filter and typesize are those of the file, and the level is the compressor's default, unless they were set
-    /// in the [builder](Editor::builder). If the table of offsets runs out of room, or if a stream's end mark is in the way, the
-    /// file is replaced by a new one with room for more, which needs disk space for both. In a V3 file with offsets, the
-    /// appended data is written after the content at once, where readers ignore it; otherwise it goes through the journal.
+    /// Compressor, filter and typesize are taken from the file, and the level is the compressor's default, unless the
+    /// [builder](Editor::builder) sets them. In a V3 file with a filled offset table, the appended data is written directly
+    /// after the content, where readers ignore it; otherwise it goes through the journal. If the offset table has no room for
+    /// the new chunks, or if the file is a stream with an end mark, the file is replaced by a new one with more room, which
+    /// needs disk space for both.
     ///
     /// # Errors
-    /// Returns any error of the file, and that of a damaged last chunk, which would otherwise get a new digest.
+    /// Returns any error of the file, and the error of a damaged last chunk that is not full: it would otherwise be stored
+    /// again with a valid digest.
     pub fn append(&mut self) -> Result<Appender<'_, F>> {
         self.begin_append().writing()
     }
 
+    /// Determines where new chunks begin. If the last chunk is not full, its content is written again before the new data.
     fn begin_append(&mut self) -> Result<Appender<'_, F>> {
         self.held.check()?;
         let (options, chunk_size) = (self.chunk_options()?, self.chunk_size()?);
@@ -141,7 +148,7 @@ impl<F: Folder> Editor<F> {
 }
 
 impl<F: Folder> Appender<'_, F> {
-    /// Appends everything from the reader, and returns how many bytes it was.
+    /// Appends everything from the reader, and returns its length in bytes.
     ///
     /// # Errors
     /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the file, on
@@ -152,7 +159,9 @@ impl<F: Folder> Appender<'_, F> {
             .writing()
     }
 
-    /// Appends the elements of a `.npy` file to a file that contains a NumPy array, and returns how many bytes they were.
+    /// Appends the elements of a `.npy` file to a file that contains a NumPy array, and returns their length in bytes. The
+    /// arrays must have the same dtype, the same order of elements, and rows of the same shape; the array grows along its first
+    /// axis, or in Fortran order along its last.
     ///
     /// ```
     /// use bloscpack::{Encoder, Metadata, dtype::npy::NpyHeader, edit::Editor, storage::Memory};
@@ -176,9 +185,10 @@ impl<F: Folder> Appender<'_, F> {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`read_from`](Self::read_from), and those of a damaged or unsupported `.npy` file;
-    /// [`Usage`](bloscpack_error::Category::Usage) if the file contains no array, or one of other elements, of rows of another
-    /// shape, or of another order.
+    /// Returns the errors of [`read_from`](Self::read_from), and an error for a damaged or unsupported `.npy` file:
+    /// [`Code::CutShort`] or [`Code::Trailing`] if its length does not fit its header. Returns
+    /// [`Usage`](bloscpack_error::Category::Usage) if the file contains no array, or one of another dtype, with rows of another
+    /// shape, or in another order.
     pub fn read_npy_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         let described = self.state.map.metadata.as_ref().map(npy::described);
         let array = described.transpose()?.flatten();
@@ -187,7 +197,7 @@ impl<F: Folder> Appender<'_, F> {
         npy::check_rows(&array, &header)?;
         let expected = header.content_len();
         let expected = expected.ok_or_else(|| Error::bug("a .npy header of 2^64 bytes"))?;
-        // One byte more shows that something follows.
+        // One byte more than expected reveals trailing bytes.
         let found = self.read_from(reader.take(expected.saturating_add(1)))?;
         if found == expected {
             return Ok(found);
@@ -202,20 +212,19 @@ impl<F: Folder> Appender<'_, F> {
         })
     }
 
-    /// Replaces all of the metadata as well, by the same change. The shape of a NumPy array is then not adapted to the appended
-    /// data: the metadata is used as it is.
+    /// Replaces all metadata in the same change. The metadata is used unchanged: a NumPy array in it must have the shape after
+    /// the append.
     ///
     /// # Errors
-    /// Returns the same errors as [`Editor::set_metadata`], but that of an array of another length only in
-    /// [`finish`](Self::finish).
+    /// Returns the same errors as [`Editor::set_metadata`]. The length of an array is checked by [`finish`](Self::finish).
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         NewMetadata::of(self.state, metadata, self.builder)?;
         (self.metadata, self.is_final) = (Some(metadata.clone()), true);
         Ok(())
     }
 
-    /// Merges metadata into that of the file as well, by the same change. The shape of a NumPy array grows with the appended
-    /// data.
+    /// Merges metadata into the metadata of the file, in the same change, as [`Editor::merge_metadata`]. The shape of a NumPy
+    /// array grows with the appended data.
     ///
     /// # Errors
     /// Returns the same errors as [`Editor::merge_metadata`].
@@ -226,30 +235,33 @@ impl<F: Folder> Appender<'_, F> {
         Ok(())
     }
 
-    /// Bytes appended so far.
+    /// Uncompressed bytes appended so far.
     pub fn total_in(&self) -> u64 {
         self.chunker.total_in() - self.refilled
     }
 
-    /// Makes the appended data part of the file, and returns how many bytes it was. Once this has returned, a power cut does
-    /// not undo it.
+    /// Makes the appended data part of the file, and returns its length in bytes. After it has returned, the data is on disk:
+    /// a power cut does not undo the append. Without data and new metadata, it changes nothing.
     ///
     /// # Errors
     /// Returns any error of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers hold the file for longer than
-    /// the [lock timeout](crate::Options::lock_timeout) of the editor, which should be long if the data cannot be produced again;
-    /// [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data is not a number of whole
-    /// rows of it, or if new metadata describes an array of another length. The file is then as it was.
+    /// the [lock timeout](crate::Options::lock_timeout) of the editor, which should be long if the data cannot be produced
+    /// again; [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data does not consist of
+    /// whole rows, or if new metadata describes an array of another length; and
+    /// [`OverLimit`](bloscpack_error::Category::OverLimit) for more chunks than the limits allow in an offset table. The file
+    /// is then unchanged. After [`Committed`](bloscpack_error::Category::Committed), the append is permanent.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }
 
+    /// Compresses the rest and commits header, metadata, offsets and chunks. Returns the number of appended bytes.
     fn commit(mut self) -> Result<u64> {
         let appended = self.total_in();
         if appended == 0 && self.metadata.as_ref().is_none_or(|new| self.is_old(new)) {
             return Ok(0);
         }
         let metadata = self.new_metadata(appended)?;
-        // Otherwise a last chunk longer than the others was cut up, and new chunks take its place.
+        // If chunks were written although nothing was appended, they replace a last chunk that was longer than the others.
         if appended == 0 && self.sink.starts.is_empty() {
             super::metadata::replace(self.sink.change, self.state, metadata, self.builder)?;
             return Ok(0);
@@ -280,19 +292,19 @@ impl<F: Folder> Appender<'_, F> {
         Ok(counted(header, chunks, chunk_size, last))
     }
 
-    /// Whether it is the metadata that the file has.
+    /// Whether this is the current metadata of the file.
     fn is_old(&self, metadata: &Metadata) -> bool {
         self.state.map.metadata.as_ref() == Some(metadata)
     }
 
-    /// The metadata after this many more bytes of content.
+    /// The metadata after this number of bytes has been appended.
     fn new_metadata(&self, appended: u64) -> Result<NewMetadata> {
         let own = self.metadata.as_ref().or(self.state.map.metadata.as_ref());
         let Some(own) = own else {
             return Ok(NewMetadata::Same);
         };
         let content = self.old_len + appended;
-        // An array of an unknown type cannot grow, but may get other metadata.
+        // An array of an unknown dtype cannot grow, but its metadata may be replaced.
         let is_kept = self.is_final || (appended == 0 && NumpyArray::of(own).is_err());
         let grown = if is_kept {
             None
@@ -307,12 +319,12 @@ impl<F: Folder> Appender<'_, F> {
         NewMetadata::of(self.state, new, self.builder)
     }
 
-    /// The metadata of an array, with the shape that it has in this many bytes of content.
+    /// The metadata of an array, with the shape for this number of bytes of content.
     fn grown(&self, metadata: &Metadata, content: u64) -> Result<Option<Metadata>> {
         let Some(array) = NumpyArray::of(metadata)? else {
             return Ok(None);
         };
-        // Other tools append without changing the shape, which is corrected here, too.
+        // Other tools append without changing the shape: this corrects it as well.
         let added = content.checked_sub(array.content_len()).ok_or_else(|| {
             let (shape, there) = (array.content_len(), self.old_len);
             Error::usage(format!(
@@ -324,8 +336,8 @@ impl<F: Folder> Appender<'_, F> {
     }
 }
 
-/// The header, in which the chunks are counted but not yet the spare offsets, if everything that it counts has room in the
-/// file as it is.
+/// The header with the right number of spare offsets, if the file has room for all chunks that it counts. Returns `None` if a
+/// new file is needed.
 fn in_place(header: &Header, state: &FileState, metadata: &NewMetadata) -> Option<Header> {
     if state.is_stream || matches!(metadata, NewMetadata::Moved(..)) {
         return None;
@@ -342,7 +354,7 @@ fn in_place(header: &Header, state: &FileState, metadata: &NewMetadata) -> Optio
 }
 
 impl<'a, F: Folder> AppendSink<'a, F> {
-    /// Makes the change, after the chunks that are kept, with a header that counts all chunks.
+    /// Commits the change: the kept chunks, the new ones, and a header that counts all of them.
     pub(super) fn finish(
         self,
         state: &mut FileState,
@@ -363,7 +375,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         state.renew(held, builder)
     }
 
-    /// Checks that the first new chunk follows the last one that is kept.
+    /// Checks that the new chunks directly follow the kept ones.
     fn check_kept(&self, state: &FileState, kept: u64) -> Result<()> {
         let begin = self.starts.first().copied().unwrap_or(self.at);
         let replaced = state.index.extent(&self.change, kept)?;
@@ -382,7 +394,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         Err(Error::bug(why))
     }
 
-    /// Makes the change in the file as it is.
+    /// Commits the change in place.
     fn make(
         mut self,
         state: &FileState,
@@ -396,7 +408,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
             } else {
                 (0, self.all_starts(state, kept)?)
             };
-            // The header has room for all entries, so that the position is in the file.
+            // The table has room for all entries, so the position is within the file.
             let at = state.map.geometry.table_at + from * ENTRY_LEN;
             self.change.put(at, &Offsets::encode(&starts)?)?;
         }
@@ -404,13 +416,14 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         Ok(self.change.commit(self.at)?)
     }
 
+    /// The positions of all chunks, for an offset table that was not filled in before.
     fn all_starts(&self, state: &FileState, kept: u64) -> Result<Vec<u64>> {
         let old = kept_extents(state, &self.change, kept)?;
         let old = old.iter().map(|extent| extent.start);
         Ok(old.chain(self.starts.iter().copied()).collect())
     }
 
-    /// Writes a new file with a larger table.
+    /// Writes a new file with a larger offset table.
     fn rewrite(
         self,
         state: &FileState,
@@ -429,6 +442,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         rewrite.finish()
     }
 
+    /// The ranges of the new chunks.
     fn new_extents(&self) -> Vec<Range<u64>> {
         let ends = self.starts.iter().skip(1).chain([&self.at]);
         let extents = self.starts.iter().zip(ends);
@@ -436,7 +450,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
     }
 }
 
-/// Where the chunks are that stay.
+/// The ranges of the kept chunks.
 fn kept_extents<S: ReadAt>(state: &FileState, file: &S, kept: u64) -> Result<Vec<Range<u64>>> {
     let mut extents = state.extents(file)?;
     let kept = in_memory(kept)?;
@@ -457,7 +471,7 @@ impl<F: Folder> Write for Appender<'_, F> {
         Ok(self.chunker.write(data, &mut self.sink)?)
     }
 
-    /// Compresses all full chunks. None of them is in the file before [`finish`](Self::finish).
+    /// Compresses all full chunks. Readers see none of them before [`finish`](Self::finish).
     fn flush(&mut self) -> io::Result<()> {
         Ok(self.chunker.flush(&mut self.sink)?)
     }

@@ -1,4 +1,4 @@
-//! [`FileState`]: the head and the index of the file that an editor has open.
+//! [`FileState`]: header, metadata and index of the file that an editor has open.
 
 use super::EditorBuilder;
 use super::header::counted;
@@ -17,19 +17,20 @@ use bloscpack_wire::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Head, index and end of the file that an editor has open.
+/// Header, metadata, index and end of the file that an editor has open.
 pub(super) struct FileState {
     pub map: MemberMap,
     pub index: Arc<Index>,
-    /// Where the last chunk ends, its digest included.
+    /// Where the last chunk ends, including its digest.
     pub end: u64,
-    /// Whether an end mark follows.
+    /// Whether the chunks are not counted, and an end mark follows them.
     pub is_stream: bool,
-    /// Whether the offsets are filled in, where there are any.
+    /// Whether the file has a filled offset table.
     pub is_indexed: bool,
 }
 
 impl FileState {
+    /// Reads header, metadata and index of a file.
     pub(super) fn of<S: ReadAt>(file: &S, builder: &EditorBuilder) -> Result<Self> {
         let (limits, hashers) = (&builder.options.limits, &builder.options.hashers);
         let index = Index::of_records(file, limits, hashers, false, None)?;
@@ -38,7 +39,7 @@ impl FileState {
         };
         let is_stream = map.header.nchunks.is_none();
         if is_stream && map.header.version != FormatVersion::V1 {
-            // Every change gives it a table.
+            // Every change adds an offset table.
             check_table(index.chunks(), limits)?;
         }
         let last = index.chunks().checked_sub(1);
@@ -56,8 +57,7 @@ impl FileState {
         })
     }
 
-    /// Reads the file again after a change. If that fails, the change has still been made, and the old state must not be
-    /// used any further.
+    /// Reads the file again after a change. If that fails, the change is still committed, and the old state must not be used.
     pub(super) fn renew<F: Folder>(
         &mut self,
         held: &mut JournaledFile<F>,
@@ -68,7 +68,7 @@ impl FileState {
         Ok(())
     }
 
-    /// Refuses files that no editor can change, and files with chunks of another form than this editor is for.
+    /// Refuses files that no editor can change, and files with chunks of another form than `wanted`.
     pub(super) fn check_editable(&self, wanted: Wanted) -> Result<()> {
         let version = self.map.header.version;
         let what = if self.index.members() > 1 {
@@ -98,7 +98,7 @@ impl FileState {
         Err(FormatError::Unsupported { what }.into())
     }
 
-    /// The metadata with the members of other metadata.
+    /// The metadata, merged with the keys of other metadata.
     pub(super) fn merged(&self, others: &Metadata) -> Result<Metadata> {
         let Some(old) = &self.map.metadata else {
             return Ok(others.clone());
@@ -119,8 +119,7 @@ impl FileState {
         Form::of(&self.map.header, self.map.metadata.as_ref())
     }
 
-    /// Refuses a file with sound chunks after its last one: a change would cut them off, and they may still be worth
-    /// recovering.
+    /// Refuses a file with sound chunks after its last counted one: a change would cut off data that may be recovered.
     pub(super) fn check_trailing<S: ReadAt>(
         &self,
         file: &S,
@@ -138,14 +137,14 @@ impl FileState {
         Ok(())
     }
 
-    /// From where on readers ignore the bytes of the file: after the last chunk, where an append by the reference
-    /// implementation leaves stale bytes, too.
+    /// The position after which readers ignore all bytes: the end of the last chunk, if this layout allows stale bytes there,
+    /// as an append by the reference implementation leaves them.
     pub(super) fn free_from(&self) -> Option<u64> {
         let is_tolerant = self.map.header.version == FormatVersion::V3 && self.is_indexed;
         is_tolerant.then_some(self.end)
     }
 
-    /// The header with all chunks counted, which a stream's own does not.
+    /// The header with all chunks counted. The header of a stream does not count them.
     pub(super) fn closed_header<S: ReadAt>(&self, file: &S) -> Result<Header> {
         let header = &self.map.header;
         if !self.is_stream {
@@ -167,20 +166,21 @@ impl FileState {
         ))
     }
 
-    /// Spare offsets for a new file with the same number of chunks: as many as now.
+    /// Spare offsets for a new file: as requested, or as many as the old file has.
     pub(super) fn spare_or(&self, wanted: Option<u64>) -> Option<u64> {
         let header = &self.map.header;
-        // The spare offsets that the header claims may be in a hole of the file.
+        // Bound it: the spare entries may be a hole in a sparse file, and would be written out in the new one.
         let there = header.max_app_chunks.min(MOST_SPARE);
         wanted.or_else(|| (header.offsets && !self.is_stream).then_some(there))
     }
 
-    /// Where each chunk is, with its spare space.
+    /// The range of each chunk, with its spare space.
     pub(super) fn extents<S: ReadAt>(&self, file: &S) -> Result<Vec<Range<u64>>> {
         self.index.extents(file)
     }
 }
 
+/// Whether the first entry of the offset table is not -1. A writer fills in all entries or none.
 fn first_entry_is_filled<S: ReadAt>(file: &S, geometry: &Geometry) -> Result<bool> {
     let mut entry = [0xff; 8];
     if geometry.table_at < geometry.chunks_at {

@@ -1,9 +1,9 @@
-//! The header, counted again.
+//! The header with other counts.
 
 use blosc1::MAX_NBYTES;
 use bloscpack_wire::{FormatVersion, Header};
 
-/// The header for this many chunks of this length, the last of which may be shorter.
+/// The header for this number of chunks of this length, where the last one has `last` bytes.
 pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) -> Header {
     let old_chunks = header.nchunks;
     let mut header = Header {
@@ -13,7 +13,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
     if header.version == FormatVersion::V1 || header.varlen {
         return header;
     }
-    // An unknown size means that the chunks may have any length; the same holds if longer chunks follow empty ones.
+    // Without a chunk size, chunks may have any length. The same holds if longer chunks follow empty ones.
     let had_one = old_chunks == Some(1);
     let known = header
         .chunk_size

@@ -1,4 +1,4 @@
-//! [`Editor::set_metadata`]: other metadata.
+//! [`Editor::set_metadata`] and [`Editor::merge_metadata`]: changes of the metadata.
 
 use super::file_state::FileState;
 use super::preamble::{self, NewMetadata};
@@ -9,8 +9,9 @@ use bloscpack_wire::{Metadata, NumpyArray};
 use std::collections::BTreeMap;
 
 impl<F: Folder> Editor<F> {
-    /// Replaces all of the metadata, also the description of a NumPy array: in its room if it fits; otherwise by a new file
-    /// with room for more, which needs disk space for both. [`merge_metadata`](Self::merge_metadata) keeps the other keys.
+    /// Replaces all metadata, also the description of a NumPy array. The new metadata is written in place if it fits into the
+    /// room of the old; otherwise the file is replaced by a new one with more room, which needs disk space for both. Equal
+    /// metadata changes nothing. [`merge_metadata`](Self::merge_metadata) keeps other keys.
     ///
     /// ```
     /// use bloscpack::{storage::Memory, wire::Metadata, edit::Editor};
@@ -25,14 +26,15 @@ impl<F: Folder> Editor<F> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no room for metadata, and for
-    /// metadata that the content cannot have: of packed records, or of an array of another length;
-    /// [`OverLimit`](bloscpack_error::Category::OverLimit) for more metadata than the limits of this editor allow it to read.
+    /// Returns any error of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no place for metadata, and
+    /// for metadata that does not fit the content: packed records, or an array of another length; and
+    /// [`OverLimit`](bloscpack_error::Category::OverLimit) for metadata longer than the limits of this editor allow.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.change_metadata(metadata).writing()
     }
 
-    /// Adds the members of a JSON object to the metadata, and gives those that are there already their new values.
+    /// Merges a JSON object into the metadata: it adds new keys, and replaces the values of existing ones. Nested objects are
+    /// replaced, not merged. Without metadata, the object becomes the metadata.
     ///
     /// ```
     /// use bloscpack::{storage::Memory, wire::Metadata, edit::Editor};
@@ -46,13 +48,15 @@ impl<F: Folder> Editor<F> {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`set_metadata`](Self::set_metadata), and [`Usage`](bloscpack_error::Category::Usage) if one of both
-    /// is not a JSON object, or if the file contains a NumPy array and a key that describes it would get another value.
+    /// Returns the errors of [`set_metadata`](Self::set_metadata), and [`Usage`](bloscpack_error::Category::Usage) if the old
+    /// or the new metadata is not a JSON object, or if the file contains a NumPy array and a key that describes it would get
+    /// another value.
     pub fn merge_metadata(&mut self, others: &Metadata) -> Result<()> {
         let merged = self.state.merged(others)?;
         self.set_metadata(&merged)
     }
 
+    /// Commits other metadata, unless it is the same.
     fn change_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.held.check()?;
         if self.metadata() == Some(metadata) {
@@ -65,9 +69,9 @@ impl<F: Folder> Editor<F> {
     }
 }
 
-/// Refuses metadata of an array that would not have this many bytes of content, which readers would trust.
+/// Refuses metadata of an array whose length is not this number of bytes: readers would trust the shape.
 pub(super) fn check_array(metadata: &Metadata, content: u64) -> Result<()> {
-    // The length of an array of an unknown type is unknown.
+    // An array of an unknown dtype has an unknown length.
     let Ok(Some(array)) = NumpyArray::of(metadata) else {
         return Ok(());
     };
@@ -75,7 +79,7 @@ pub(super) fn check_array(metadata: &Metadata, content: u64) -> Result<()> {
     checked.map_err(|error| Error::usage(error.to_string()))
 }
 
-/// Makes a change of the metadata alone.
+/// Commits a change of the metadata alone.
 pub(super) fn replace<F: Folder>(
     mut change: Change<'_, F>,
     state: &mut FileState,

@@ -1,4 +1,4 @@
-//! Files, opened for changes.
+//! [`EditorBuilder::open`] and its variants: open a file for changes.
 
 use super::file_state::FileState;
 use super::{Editor, EditorBuilder, RecordEditor};
@@ -10,7 +10,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 impl EditorBuilder {
-    /// Opens the file at this path, and follows symbolic links.
+    /// Opens the file at this path, and completes a change that was interrupted. Symbolic links are followed. Errors contain
+    /// the path.
     ///
     /// # Errors
     /// Returns the same errors as [`open_in`](Self::open_in).
@@ -21,18 +22,20 @@ impl EditorBuilder {
         opened.map_err(|error| error.in_file(path))
     }
 
-    /// Opens a file of a folder, and completes a change that was interrupted.
+    /// Opens a file of a folder, on disk or in memory, and completes a change that was interrupted.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor has the file open; an error in its
-    /// structure, also if it is unfinished or unterminated;
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts that can only
-    /// be read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder accepts.
+    /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another editor keeps the file open for longer than the
+    /// [lock timeout](crate::Options::lock_timeout); an error in the structure of the file, also if it is unfinished or
+    /// unterminated; the error of sound chunks after the last counted one, which a change would cut off;
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for several members, records, and the layouts that are only
+    /// read; [`Usage`](bloscpack_error::Category::Usage) for more spare offsets than an encoder accepts.
     pub fn open_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<Editor<F>> {
         self.open_for(folder, name, Wanted::Content).writing()
     }
 
-    /// Opens the file of records at this path, and follows symbolic links.
+    /// Opens the file of records at this path, and completes a change that was interrupted. Symbolic links are followed.
+    /// Errors contain the path.
     ///
     /// # Errors
     /// Returns the same errors as [`open_records_in`](Self::open_records_in).
@@ -43,16 +46,18 @@ impl EditorBuilder {
         opened.map_err(|error| error.in_file(path))
     }
 
-    /// Opens a file of records, and completes a change that was interrupted.
+    /// Opens a file of records in a folder, on disk or in memory, and completes a change that was interrupted.
     ///
     /// # Errors
     /// Returns the same errors as [`open_in`](Self::open_in), but [`Unsupported`](bloscpack_error::Category::Unsupported)
-    /// for a file without records, or with records that are packed in an unknown way.
+    /// for a file of content and for records that are packed in an unknown way; and the error of a damaged last packed chunk
+    /// if the metadata does not contain the number of records.
     pub fn open_records_in<F: Folder>(self, folder: F, name: &OsStr) -> Result<RecordEditor<F>> {
         let editor = self.open_for(folder, name, Wanted::Records).writing()?;
         RecordEditor::of(editor).writing()
     }
 
+    /// Opens a file, reads its state, and refuses it if no editor for `wanted` can change it.
     fn open_for<F: Folder>(self, folder: F, name: &OsStr, wanted: Wanted) -> Result<Editor<F>> {
         if let Some(spare) = self.max_app_chunks.filter(|spare| *spare > MOST_SPARE) {
             return Err(Error::usage(format!(

@@ -1,4 +1,4 @@
-//! [`Editor::patch`]: new data over the content of a file.
+//! [`Editor::patch`]: overwrites content of a file.
 
 use super::Editor;
 use super::file_state::FileState;
@@ -14,30 +14,32 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// A chunk with new content, in the journal.
+/// A chunk with new content, staged in the journal.
 struct NewChunk {
     at: u64,
     staged: Range<u64>,
     hasher: Hasher,
 }
 
-/// All new chunks by number, and whether each fits into the room of the old one.
+/// All new chunks by number, and whether all fit into the rooms of the old ones.
 struct Patch<'a, F: Folder> {
     change: Change<'a, F>,
     chunks: BTreeMap<u64, NewChunk>,
     fits: bool,
-    /// Where the file ends.
+    /// The length of the file after the patch.
     end: u64,
 }
 
 impl<F: Folder> Editor<F> {
-    /// Overwrites the content from `at` on with everything from the reader, and returns how many bytes it was. The length of
-    /// the content stays; only the chunks that are touched are compressed again.
+    /// Overwrites content, beginning at byte `at`, with everything from the reader, and returns the length of the patch in
+    /// bytes. The length of the content does not change. Only touched chunks are compressed again, one after another on the
+    /// caller's thread. The whole patch is one atomic change.
     ///
-    /// A chunk that becomes shorter is filled up with zeros after its streams, and one in a file with spare space may become
-    /// longer. If a chunk does not fit, the file is replaced by a new one, which needs disk space for both.
+    /// A chunk that becomes shorter is padded with zeros after its streams. A chunk that becomes longer may use the
+    /// [spare space](crate::EncoderBuilder::spare_space) after it, and the last chunk of a file may have any length. If a chunk
+    /// does not fit its room, even at level 9, the file is replaced by a new one, which needs disk space for both.
     ///
-    /// A damaged chunk can only be replaced entirely, not in part.
+    /// A damaged chunk can be replaced as a whole, but not in part.
     ///
     /// ```
     /// use bloscpack::{error::Category, storage::Memory, edit::Editor};
@@ -53,12 +55,14 @@ impl<F: Folder> Editor<F> {
     ///
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for a patch that extends past the end of the content; any error of
-    /// the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the file; the error of a damaged chunk that is
-    /// touched in part. Nothing is changed then.
+    /// the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the file; and the error of a damaged chunk that
+    /// is touched in part. The file is then unchanged. After [`Committed`](bloscpack_error::Category::Committed), the patch is
+    /// permanent.
     pub fn patch<R: Read>(&mut self, at: u64, mut data: R) -> Result<u64> {
         self.overwrite(at, &mut data).writing()
     }
 
+    /// Stages the new version of each touched chunk in the journal, and commits them together.
     fn overwrite<R: Read>(&mut self, at: u64, data: &mut R) -> Result<u64> {
         self.held.check()?;
         let content_len = self.content_len();
@@ -99,7 +103,7 @@ impl<F: Folder> Editor<F> {
 }
 
 impl FileState {
-    /// A chunk, and the room that it has.
+    /// A chunk, and its room.
     fn old_chunk<S: ReadAt>(&self, file: &S, number: u64) -> Result<OldChunk> {
         let span = self.index.span(file, number)?;
         let next = self.index.span(file, number + 1)?;
@@ -129,7 +133,7 @@ impl<'a, F: Folder> Patch<'a, F> {
             Some(room) => {
                 let fits = len == room || (old.may_shrink && len < room);
                 self.fits &= fits;
-                // In a new file it keeps the spare space that it had.
+                // In a new file, it keeps its spare space.
                 let spare = room.checked_sub(if fits { len } else { old.len });
                 let (number, old) = (old.number, old.len);
                 spare.ok_or_else(|| {
@@ -138,7 +142,7 @@ impl<'a, F: Folder> Patch<'a, F> {
             }
             None => {
                 let end = old.at + len;
-                // Spare space may follow the last chunk, too.
+                // Spare space may also follow the last chunk.
                 self.end = if old.may_shrink {
                     end.max(self.end)
                 } else {
@@ -160,6 +164,7 @@ impl<'a, F: Folder> Patch<'a, F> {
         Ok(())
     }
 
+    /// Commits the new chunks in place, or in a new file if one does not fit.
     fn make(
         mut self,
         state: &FileState,

@@ -1,4 +1,4 @@
-//! The bytes before the chunks, as a change leaves them: header, metadata, seal.
+//! The parts before the chunks after a change: header, metadata, seal.
 
 use super::EditorBuilder;
 use super::file_state::FileState;
@@ -21,7 +21,7 @@ pub(super) enum NewMetadata {
 }
 
 impl NewMetadata {
-    /// How this metadata gets into a file.
+    /// How this metadata is written to a file.
     pub(super) fn of(
         state: &FileState,
         metadata: &Metadata,
@@ -51,7 +51,7 @@ impl NewMetadata {
     }
 }
 
-/// The bytes of a header, sealed if the old one was, over the bytes of the file up to its chunks.
+/// The bytes of a header. If the old header was sealed, the new one is sealed with the bytes of the file up to its chunks.
 pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) -> Result<Vec<u8>> {
     if header.seal.is_some() {
         header.seal = Some(0);
@@ -65,7 +65,7 @@ pub(super) fn sealed<S: ReadAt>(mut header: Header, file: &S, chunks_at: u64) ->
     Ok(header.encode()?)
 }
 
-/// Puts metadata and header in their places; the table must be put already.
+/// Writes metadata and header to their places. The offset table must have been written before.
 pub(super) fn put<F: Folder>(
     change: &mut Change<'_, F>,
     state: &FileState,

@@ -1,4 +1,4 @@
-//! [`Recompressor`]: existing chunks with new content.
+//! [`Recompressor`]: compresses existing chunks with new content.
 
 use super::EditorBuilder;
 use super::file_state::FileState;
@@ -16,20 +16,20 @@ use std::sync::Arc;
 pub(super) struct OldChunk {
     pub number: u64,
     pub at: u64,
-    /// Its uncompressed bytes.
+    /// The range of its uncompressed bytes.
     pub content: Range<u64>,
-    /// Length of its bytes with its digest.
+    /// Its compressed bytes, including the digest.
     pub len: u64,
-    /// Bytes up to the next part; nothing for a last chunk, which may have any length.
+    /// Bytes up to the next part; `None` for the last chunk, which may have any length.
     pub room: Option<u64>,
     /// Whether spare space may follow it.
     pub may_shrink: bool,
 }
 
-/// The level that is tried before a file is rewritten.
+/// The level that is tried before the file is rewritten.
 const SMALLEST: u8 = 9;
 
-/// Settings for smaller chunks that the same readers can read; nothing if these make the smallest.
+/// Settings for smaller chunks that the same readers can read; `None` if `like` already makes the smallest.
 fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
     let compressor = match like.compressor {
         Compressor::Lz4 => Compressor::Lz4hc,
@@ -39,7 +39,7 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
     (smallest != like).then_some(smallest)
 }
 
-/// Makes new chunks like the old ones.
+/// Compresses new chunks like the old ones.
 pub(super) struct Recompressor<'o> {
     builder: &'o EditorBuilder,
 }
@@ -49,7 +49,8 @@ impl<'o> Recompressor<'o> {
         Self { builder }
     }
 
-    /// The chunk with this piece over its content from `here` on, with its digest; nothing if that changes nothing.
+    /// The chunk, with its digest, after `piece` has replaced its content at position `here`. Returns `None` if that changes
+    /// nothing.
     pub(super) fn patch<S: ReadAt>(
         &self,
         file: &S,
@@ -63,7 +64,7 @@ impl<'o> Recompressor<'o> {
         let is_whole = to_u64(piece.len()) == len_of(&old.content);
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
             Ok((bytes, data)) => (bytes, data),
-            // All of it is replaced, provided that it is this chunk: a damaged table leads into others.
+            // The piece replaces all of it. Check that it is this chunk: a damaged table may lead into another one.
             Err(error) if is_whole && error.is_format() && reader.is_placed(old.number)? => {
                 (Bytes::new(), piece.to_vec())
             }
@@ -84,7 +85,7 @@ impl<'o> Recompressor<'o> {
         self.compress(&data, settings, state, old).map(Some)
     }
 
-    /// Compresses a chunk to the length of the old one if there is a way.
+    /// Compresses a chunk, if possible to the length of the old one.
     fn compress(
         &self,
         data: &[u8],
@@ -94,7 +95,7 @@ impl<'o> Recompressor<'o> {
     ) -> Result<Vec<u8>> {
         let checksum = state.map.header.checksum;
         let room = old.room;
-        // Saturates: no chunk fits into a room that is too short for a digest, as none fits into a room of 0.
+        // Saturates: no chunk fits into a room of 0, or into one too short for a digest.
         let room = room.map(|room| room.saturating_sub(to_u64(checksum.digest_len())));
         let mut chunk = Vec::new();
         let mut len = ChunkEncoder::new(settings)?
@@ -114,7 +115,7 @@ impl<'o> Recompressor<'o> {
             && len < room
             && !old.may_shrink
         {
-            // A chunk that cannot be filled up does not fit.
+            // A chunk that cannot be padded does not fit, which the caller finds out by its length.
             let _ = pad_chunk(&mut chunk, room);
         }
         let digest = self

@@ -1,4 +1,4 @@
-//! [`RecordEditor`] and [`RecordAppender`]: records after those of a file.
+//! [`RecordEditor`] and [`RecordAppender`]: append to a file of records.
 
 use super::append::AppendSink;
 use super::file_state::FileState;
@@ -17,8 +17,11 @@ use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Appends records to a file, as an [`Editor`] appends content: no other editor can open the file in the meantime, and each
-/// change is atomic.
+/// Appends records to a file of records, and changes its metadata. Each change is atomic, and no other editor can open the
+/// file while this one exists; see [`Editor`] for journal, locks and errors.
+///
+/// Existing records cannot be changed. Appending to a V3 file with an offset table writes only the new chunks; a V2 file is
+/// rewritten completely.
 ///
 /// ```
 /// use bloscpack::{FormatVersion, storage::Memory, edit::RecordEditor, records::RecordWriter};
@@ -43,7 +46,8 @@ pub struct RecordEditor<F: Folder = Disk> {
 }
 
 impl RecordEditor {
-    /// Opens the file at this path with all defaults; [`Editor::builder`] has the options.
+    /// Opens the file at this path with all defaults, and completes a change that was interrupted. Symbolic links are
+    /// followed. [`Editor::builder`] has the options.
     ///
     /// # Errors
     /// Returns the same errors as [`EditorBuilder::open_records_in`].
@@ -53,7 +57,7 @@ impl RecordEditor {
 }
 
 impl<F: Folder> RecordEditor<F> {
-    /// Opens a file of a folder with all defaults.
+    /// Opens a file of a folder, on disk or in memory, with all defaults.
     ///
     /// # Errors
     /// Returns the same errors as [`EditorBuilder::open_records_in`].
@@ -75,7 +79,7 @@ impl<F: Folder> RecordEditor<F> {
         Ok(editor)
     }
 
-    /// Number of records.
+    /// Number of records, as of the last change.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -90,7 +94,7 @@ impl<F: Folder> RecordEditor<F> {
         self.editor.chunks()
     }
 
-    /// How the records are packed, if they are.
+    /// How the records are packed; `None` if each record is a chunk.
     pub fn packing(&self) -> Option<Packing> {
         self.packing
     }
@@ -100,23 +104,23 @@ impl<F: Folder> RecordEditor<F> {
         self.editor.header()
     }
 
-    /// The metadata.
+    /// The metadata, including the keys that describe the records.
     pub fn metadata(&self) -> Option<&Metadata> {
         self.editor.metadata()
     }
 
-    /// A reader of the file as it is now.
+    /// A reader of the current records. It borrows the editor, so no change can be made while it exists.
     ///
     /// # Errors
-    /// Returns the error of a damaged last packed chunk if the metadata does not contain the number of records, either.
+    /// Returns the error of a damaged last packed chunk if the metadata does not contain the number of records.
     pub fn reader(&self) -> Result<IndexedRecordReader<&F::File>> {
         let index = Arc::clone(&self.editor.state.index);
         let options = self.editor.builder.options.clone();
         IndexedRecordReader::with_index(self.editor.held.file(), options, index).writing()
     }
 
-    /// Replaces all of the user's own metadata. `shape` and `packing` keep the values that they have for records, and so does `dtype`
-    /// unless the new metadata contains it.
+    /// Replaces all metadata of the user. The keys `shape` and `packing`, which describe the records, keep their values, and so
+    /// does `dtype` unless the new metadata contains it.
     ///
     /// # Errors
     /// Returns the same errors as [`Editor::set_metadata`], and [`Usage`](bloscpack_error::Category::Usage) for metadata that
@@ -127,16 +131,32 @@ impl<F: Folder> RecordEditor<F> {
         self.editor.set_metadata(&metadata)
     }
 
-    /// Adds the members of a JSON object to the metadata, and gives those that are there already their new values.
+    /// Merges a JSON object into the metadata: it adds new keys, and replaces the values of existing ones.
+    ///
+    /// ```
+    /// use bloscpack::{Metadata, edit::RecordEditor, records::RecordWriter, storage::Memory};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// writer.push("one")?;
+    /// let folder = Memory::from([("a.blp", writer.finish()?)]);
+    /// let mut editor = RecordEditor::open_in(folder, "a.blp".as_ref())?;
+    ///
+    /// editor.merge_metadata(&Metadata::from_json(r#"{"source": "log"}"#)?)?;
+    /// let metadata = editor.metadata().ok_or("no metadata")?;
+    /// assert_eq!(metadata.value()["source"], "log");
+    /// assert_eq!(metadata.value()["shape"][0], 1);
+    /// assert!(editor.merge_metadata(&Metadata::from_json(r#"{"shape": [7]}"#)?).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`set_metadata`](Self::set_metadata), and [`Usage`](bloscpack_error::Category::Usage) for other values of
-    /// `shape` and `packing`.
+    /// Returns the errors of [`set_metadata`](Self::set_metadata), and [`Usage`](bloscpack_error::Category::Usage) if `shape`
+    /// or `packing` would get another value.
     pub fn merge_metadata(&mut self, others: &Metadata) -> Result<()> {
         let merged = self.editor.state.merged(others)?;
         self.set_metadata(&merged)
     }
 
+    /// The metadata of the user with the keys that describe the records.
     fn declared(&self, own: &Metadata) -> Result<Metadata> {
         let old = self.metadata().and_then(|old| old.get_text("dtype"));
         let dtype = old.and_then(|text| serde_json::from_str::<String>(text).ok());
@@ -145,7 +165,8 @@ impl<F: Folder> RecordEditor<F> {
         Ok(declared?)
     }
 
-    /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
+    /// Fills in an offset table that its writer has left at -1, as after writing records to a pipe. Returns false if it was
+    /// filled already.
     ///
     /// ```
     /// use bloscpack::{storage::Memory, edit::RecordEditor, records::RecordWriter};
@@ -168,17 +189,18 @@ impl<F: Folder> RecordEditor<F> {
 
     /// Begins to append.
     ///
-    /// Compressor, level, filter and typesize are those of the file, unless they were set in the
-    /// [builder](Editor::builder). A packed chunk that has room left is packed again with the appended records. In V3 with
-    /// offsets, as long as its table has room, only the new chunks are written; V2, whose table has no spare room, is
-    /// rewritten completely.
+    /// Compressor, filter and typesize are taken from the file, and the level is the compressor's default, unless the
+    /// [builder](Editor::builder) sets them. If the last packed chunk has room left, it is packed again with the appended
+    /// records. In V3 with an offset table, only the new chunks are written while the table has spare entries. V2 has none, so
+    /// the file is rewritten completely.
     ///
     /// # Errors
-    /// Returns any error of the file, and that of a damaged last packed chunk.
+    /// Returns any error of the file, and the error of a damaged last packed chunk.
     pub fn append(&mut self) -> Result<RecordAppender<'_, F>> {
         self.begin_append().writing()
     }
 
+    /// Determines where new chunks begin. The records of a last packed chunk with room left are pushed again.
     fn begin_append(&mut self) -> Result<RecordAppender<'_, F>> {
         self.editor.held.check()?;
         let options = self.editor.chunk_options()?;
@@ -225,13 +247,33 @@ impl<F: Folder> std::fmt::Debug for RecordEditor<F> {
 
 /// Appends records to a file; created by [`RecordEditor::append`].
 ///
-/// Until [`finish`](Self::finish) every reader sees the file as it was; without `finish`, nothing is changed.
+/// Until [`finish`](Self::finish) every reader sees the old records; an appender that is dropped without `finish` changes
+/// nothing. All appended records are one atomic change.
+///
+/// ```
+/// use bloscpack::{edit::RecordEditor, records::RecordWriter, storage::Memory};
+/// let mut writer = RecordWriter::new(Vec::new())?;
+/// writer.push("one")?;
+/// let folder = Memory::from([("a.blp", writer.finish()?)]);
+/// let mut editor = RecordEditor::open_in(folder, "a.blp".as_ref())?;
+///
+/// let mut dropped = editor.append()?;
+/// dropped.push("two")?;
+/// drop(dropped);
+/// assert_eq!(editor.len(), 1);
+///
+/// let mut appender = editor.append()?;
+/// appender.push("two")?;
+/// assert_eq!(appender.finish()?, 1);
+/// assert_eq!(editor.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct RecordAppender<'a, F: Folder = Disk> {
     chunker: RecordChunker,
     sink: AppendSink<'a, F>,
     state: &'a mut FileState,
     builder: &'a EditorBuilder,
-    /// Number of chunks that stay as they are.
+    /// Number of chunks that are not changed.
     kept: u64,
     packing: Option<Packing>,
     /// Number of records of the file.
@@ -240,7 +282,7 @@ pub struct RecordAppender<'a, F: Folder = Disk> {
 }
 
 impl<F: Folder> RecordAppender<'_, F> {
-    /// Appends a record.
+    /// Appends a record, which gets the next number of the file.
     ///
     /// # Errors
     /// Returns the same errors as [`RecordWriter::push`](crate::records::RecordWriter::push).
@@ -263,12 +305,13 @@ impl<F: Folder> RecordAppender<'_, F> {
         self.chunker.records() - *self.len
     }
 
-    /// Makes the appended records part of the file, and returns how many there were. Once this has returned, a power cut does
-    /// not undo it.
+    /// Makes the appended records part of the file, and returns their number. After it has returned, the records are on disk: a
+    /// power cut does not undo the append. Without records, it changes nothing.
     ///
     /// # Errors
     /// Returns any error of the file, and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers hold the file for
-    /// longer than the [lock timeout](crate::Options::lock_timeout) of the editor. The file is then as it was.
+    /// longer than the [lock timeout](crate::Options::lock_timeout) of the editor. The file is then unchanged. After
+    /// [`Committed`](bloscpack_error::Category::Committed), the append is permanent.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }
@@ -294,7 +337,7 @@ impl<F: Folder> RecordAppender<'_, F> {
             return Ok(NewMetadata::Same);
         };
         let count = self.chunker.records();
-        // The metadata of a stream could not contain it.
+        // The writer of a stream could not write the number.
         let new = if self.state.is_stream {
             Some(declared(Some(old), VARBINARY, Some(count), self.packing)?)
         } else {

@@ -8,11 +8,12 @@ use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::Offsets;
 
 impl<F: Folder> Editor<F> {
-    /// Fills in a table of offsets that its writer has left at -1. Returns false if it was filled already.
+    /// Fills in an offset table that its writer has left at -1 ([`State::Unindexed`](crate::survey::State::Unindexed)). Returns
+    /// false if it was filled already; the table is then compared with the headers of all chunks.
     ///
     /// # Errors
-    /// Returns [`Usage`](bloscpack_error::Category::Usage) for a file without a table, any error of the file, and the error
-    /// of a table that does not lead to its chunks.
+    /// Returns [`Usage`](bloscpack_error::Category::Usage) for a file without an offset table, any error of the file, and the
+    /// error of a table that does not lead to its chunks.
     pub fn reindex(&mut self) -> Result<bool> {
         self.fill_in_offsets().writing()
     }
@@ -25,7 +26,7 @@ impl<F: Folder> Editor<F> {
             ));
         }
         if self.state.is_indexed || self.chunks() == 0 {
-            // A table that is filled may still be wrong.
+            // A filled table may still be wrong.
             let (limits, hashers) = (&self.builder.options.limits, &self.builder.options.hashers);
             Index::by_walk(self.held.file(), limits, hashers, false)?;
             return Ok(false);

@@ -1,4 +1,4 @@
-//! [`Rewrite`]: a new file in place of the old one, if a change does not fit.
+//! [`Rewrite`]: writes a new file in place of the old one, for a change that does not fit.
 
 use super::file_state::FileState;
 use super::preamble::{NewMetadata, sealed};
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// Bytes copied at once.
 const COPY_LEN: u64 = 1 << 20;
 
-/// The bytes before the chunks of a new file.
+/// The parts before the chunks of a new file.
 pub(super) struct NewPreamble {
     header: Header,
     metadata: Vec<u8>,
@@ -27,13 +27,13 @@ pub(super) struct Rewrite<'a, F: Folder> {
     preamble: NewPreamble,
     at: u64,
     starts: Vec<u64>,
-    /// The range of the old file that is to be copied next.
+    /// The range of the old file to copy next.
     run: Range<u64>,
     buffer: Vec<u8>,
 }
 
 impl NewPreamble {
-    /// With this header, which counts the chunks; a table gets spare offsets.
+    /// The parts with this header, which counts the chunks. The offset table of V3 gets spare entries.
     pub(super) fn of<S: ReadAt>(
         state: &FileState,
         (file, mut header): (&S, Header),
@@ -52,7 +52,7 @@ impl NewPreamble {
                 bytes
             }
         };
-        // A stream gets the offsets that it could not have.
+        // A stream gets the offset table that its writer could not fill in.
         header.offsets |= state.is_stream && header.version != FormatVersion::V1;
         if header.offsets && header.version == FormatVersion::V3 {
             let chunks = header.nchunks;
@@ -80,7 +80,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
         })
     }
 
-    /// Adds a chunk of the old file, with the changes that were put into it.
+    /// Adds a chunk of the old file, including pending changes.
     pub(super) fn copy(&mut self, extent: &Range<u64>) -> Result<()> {
         if self.run.end != extent.start || self.run_len() >= COPY_LEN {
             self.flush()?;
@@ -112,7 +112,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
         Ok(())
     }
 
-    /// Copies the range that is to be copied.
+    /// Copies the pending range.
     fn flush(&mut self) -> Result<()> {
         let mut buffer = std::mem::take(&mut self.buffer);
         while self.run.start < self.run.end {
@@ -128,10 +128,10 @@ impl<'a, F: Folder> Rewrite<'a, F> {
         Ok(())
     }
 
-    /// Writes the bytes before the chunks, and puts the new file in the place of the old one.
+    /// Writes the parts before the chunks, and replaces the old file.
     ///
     /// # Errors
-    /// Returns any error of the file, and a bug if the header counts other chunks than were written.
+    /// Returns any error of the file, and a bug if the header does not count the chunks that were written.
     pub(super) fn finish(mut self) -> Result<&'a mut JournaledFile<F>> {
         self.flush()?;
         let NewPreamble {
@@ -175,8 +175,8 @@ impl<'a, F: Folder> Rewrite<'a, F> {
     }
 }
 
-/// Writes a new file with this metadata and the same number of chunks: those that are staged in the journal for a number, and
-/// the others unchanged.
+/// Writes a new file with this metadata and the same number of chunks. A chunk that is staged in the journal replaces the old
+/// one with its number; the others are copied.
 pub(super) fn all<'a, F: Folder>(
     change: Change<'a, F>,
     state: &FileState,

@@ -1,4 +1,4 @@
-//! How new chunks are made: as the headers of existing ones state, except for the options that are given.
+//! The settings for new chunks: taken from the headers of existing ones, unless the caller has set them.
 
 use super::{Editor, EditorBuilder};
 use crate::encoder::{ChunkOptions, DEFAULT_CHUNK_SIZE};
@@ -10,7 +10,7 @@ use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::{FormatError, Limit};
 use bytes::Bytes;
 
-/// The last chunks, one of which serves as the model for new ones.
+/// The number of last chunks among which the model for new ones is chosen.
 const MODELS: u64 = 16;
 
 impl EditorBuilder {
@@ -37,7 +37,7 @@ impl EditorBuilder {
         settings
     }
 
-    /// The settings of the chunks of a file. The last chunk may be too short to reveal them, and a damaged one reveals none.
+    /// The settings of the chunks of a file, by the last but one or the last. The last chunk may be too short to show them.
     ///
     /// # Errors
     /// Returns any error of the file.
@@ -52,7 +52,7 @@ impl EditorBuilder {
         Ok(self.settings_like(model.as_deref(), typesize))
     }
 
-    /// As [`settings_of`](Self::settings_of), for records: the longest of the last chunks reveals most.
+    /// As [`settings_of`](Self::settings_of), for records: by the longest of the last chunks.
     ///
     /// # Errors
     /// Returns any error of the file.
@@ -62,7 +62,7 @@ impl EditorBuilder {
         typesize: Option<u8>,
     ) -> Result<ChunkSettings> {
         let chunks = reader.chunks();
-        // Saturates: in a file with fewer chunks, all of them are candidates.
+        // Saturates: with fewer chunks, all are candidates.
         let last = chunks.saturating_sub(MODELS)..chunks;
         let mut models = last
             .map(|chunk| Ok((reader.compressed_len(chunk)?, chunk)))
@@ -73,7 +73,7 @@ impl EditorBuilder {
     }
 }
 
-/// The first of these chunks that is sound, if there is one.
+/// The first sound one of these chunks.
 fn first_sound<S: ReadAt>(
     reader: &IndexedReader<S>,
     chunks: impl Iterator<Item = u64>,
@@ -89,7 +89,7 @@ fn first_sound<S: ReadAt>(
 }
 
 impl<F: Folder> Editor<F> {
-    /// How appended chunks are made.
+    /// The options for appended chunks.
     pub(super) fn chunk_options(&self) -> Result<ChunkOptions> {
         let header = &self.state.map.header;
         let settings_of = if header.varlen {
@@ -110,7 +110,7 @@ impl<F: Folder> Editor<F> {
     /// Uncompressed bytes of every chunk except the last.
     pub(super) fn chunk_size(&self) -> Result<u32> {
         if self.chunks() >= 2 {
-            // After chunks of different lengths, the usual one follows.
+            // After chunks of different lengths, new chunks have the default size.
             let there = self.state.index.chunk_size().filter(|size| *size > 0);
             let usual = DEFAULT_CHUNK_SIZE
                 .min(self.builder.options.limits.chunk)

@@ -14,7 +14,7 @@ use std::ops::Range;
 #[cfg(feature = "aio")]
 use std::sync::Arc;
 
-/// The choice that a chunker still has to make.
+/// A choice of settings that has not been made yet.
 #[derive(Clone)]
 pub(crate) struct AutoTune {
     tuner: Tuner,
@@ -27,7 +27,7 @@ impl AutoTune {
         Self { tuner, options }
     }
 
-    /// The threads that are to make it, if not the caller's.
+    /// The threads that make it, if not the caller's.
     #[cfg(feature = "aio")]
     pub(super) fn crew(&self) -> Option<Arc<Crew>> {
         self.options.crew.clone()
@@ -38,7 +38,7 @@ impl AutoTune {
         Ok(tuner_for(self.tuner, data).tune(data)?)
     }
 
-    /// Chooses by pieces from all over these bytes of a source.
+    /// Chooses by pieces from the whole range of the source.
     pub(super) fn by_source(&self, source: &SharedSource, bytes: &Range<u64>) -> Result<Tuned> {
         tuned_at(self.tuner, source, bytes)
     }
@@ -58,7 +58,7 @@ impl AutoTune {
     }
 }
 
-/// The settings by pieces from all over these bytes of a source.
+/// The settings, chosen by pieces from the whole range of the source.
 pub(super) fn tuned_at<S: ReadAt>(tuner: Tuner, source: &S, bytes: &Range<u64>) -> Result<Tuned> {
     let mut pieces = Vec::new();
     for place in tuner.places(len_of(bytes)) {
@@ -67,7 +67,7 @@ pub(super) fn tuned_at<S: ReadAt>(tuner: Tuner, source: &S, bytes: &Range<u64>) 
             .seek(SeekFrom::Start(bytes.start + place.start))
             .reading()?;
         let mut piece = Vec::new();
-        // It is shorter where the source ends early.
+        // A source that ends early makes it shorter.
         reader
             .take(len_of(&place))
             .read_to_end(&mut piece)

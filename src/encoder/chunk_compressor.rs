@@ -1,4 +1,4 @@
-//! [`ChunkCompressor`]: chunks compressed by several threads, and handed on in order.
+//! [`ChunkCompressor`]: compresses chunks on several threads, and passes them to a sink in order.
 
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[cfg(feature = "aio")]
 use std::task::{Context, Poll, ready};
 
-/// The options for making chunks.
+/// How chunks are compressed.
 #[derive(Clone)]
 pub(crate) struct ChunkOptions {
     pub chunk: ChunkSettings,
@@ -26,22 +26,22 @@ pub(crate) struct ChunkOptions {
 
 /// Takes the compressed chunks with their digests, in order.
 pub(crate) trait ChunkSink {
-    /// Takes chunks that follow each other without a gap, and where each of them ends.
+    /// Takes chunks without gaps between them, and the position in `chunks` at which each ends.
     fn put(&mut self, chunks: &[u8], ends: &[usize]) -> Result<()>;
 
-    /// Receives the settings of the chunks before the first one, if they were chosen by the data.
+    /// Receives the settings that were chosen by the data, before the first chunk.
     fn tuned(&mut self, _settings: &ChunkSettings) -> Result<()> {
         Ok(())
     }
 }
 
-/// The data of some chunks on its way through a worker, with the buffer for the result.
+/// The data of some chunks for a worker, with the buffer for the result.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub data: ChunkBuffer,
-    /// Where the worker reads the data, if it was not read before.
+    /// The range of the source that the worker reads, if the data has not been read.
     pub fetch: Option<Fetch>,
-    /// Uncompressed bytes of each chunk. Together they are all of the data.
+    /// Uncompressed bytes of each chunk. Their sum is the length of the data.
     pub lens: Vec<usize>,
     chunks: Vec<u8>,
     ends: Vec<usize>,
@@ -57,21 +57,22 @@ impl Batch {
     }
 }
 
+/// A batch that a worker has finished, with the result.
 struct Done {
     batch: Batch,
     result: Result<()>,
 }
 
-/// Compresses batches on several threads, and hands the chunks to a sink in the order of the batches.
+/// Compresses batches on several threads, and passes the chunks to a sink in the order of the batches.
 pub(crate) struct ChunkCompressor {
     pipeline: Pipeline<Batch, Done>,
-    /// An error has left a gap in the output: nothing may follow.
+    /// An error has left a gap in the output. No chunk may follow.
     is_broken: bool,
     spare: Vec<Batch>,
     done: Totals,
 }
 
-/// Chunks handed on so far, and their uncompressed bytes.
+/// A number of chunks, and their uncompressed bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub chunks: u64,
@@ -80,7 +81,7 @@ pub(crate) struct Totals {
 
 impl ChunkCompressor {
     pub(crate) fn new(options: &ChunkOptions) -> Result<Self> {
-        // Settings out of range are refused here, and not chunk by chunk.
+        // Refuse wrong settings here: the workers would report them for each chunk.
         ChunkEncoder::new(options.chunk)?;
         let ChunkOptions {
             chunk,
@@ -119,12 +120,12 @@ impl ChunkCompressor {
         Ok(())
     }
 
-    /// Notes that nothing may follow.
+    /// Refuses all further chunks.
     pub(crate) fn break_off(&mut self) {
         self.is_broken = true;
     }
 
-    /// Sends a batch on its way, and leaves an empty one in its place.
+    /// Submits a batch to the workers, and leaves an empty one in its place. Waits if all workers are busy.
     pub(crate) fn submit(&mut self, batch: &mut Batch, sink: &mut impl ChunkSink) -> Result<()> {
         while self.pipeline.is_full() {
             self.take(sink)?;
@@ -138,16 +139,16 @@ impl ChunkCompressor {
         Ok(())
     }
 
-    /// Waits for all that is under way, and hands it on.
+    /// Waits for all submitted batches, and passes them on.
     pub(crate) fn drain(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         while self.take(sink)? {}
         Ok(())
     }
 
-    /// As [`drain`](Self::drain), at the end, and checks that every chunk was handed on with every byte.
+    /// As [`drain`](Self::drain), at the end, and checks that all chunks and bytes have been passed on.
     ///
     /// # Errors
-    /// Returns any error of [`drain`](Self::drain), and a bug if other totals were handed on than these.
+    /// Returns any error of [`drain`](Self::drain), and a bug if the totals differ from the expected ones.
     pub(crate) fn finish(&mut self, expected: Totals, sink: &mut impl ChunkSink) -> Result<()> {
         self.drain(sink)?;
         if self.done != expected {
@@ -159,8 +160,8 @@ impl ChunkCompressor {
         Ok(())
     }
 
-    /// Hands on what is done, until a batch can be submitted without waiting, or with `is_all` until none is under way. The
-    /// task is woken if that has to be waited for.
+    /// Passes on finished batches until a batch can be submitted without waiting or, with `is_all`, until none is left. If a
+    /// batch is not finished yet, the task is woken later.
     #[cfg(feature = "aio")]
     pub(crate) fn poll_room(
         &mut self,
@@ -181,7 +182,7 @@ impl ChunkCompressor {
         }
     }
 
-    /// Waits for the oldest batch and hands it on. Returns false if none is under way.
+    /// Waits for the oldest batch and passes it on. Returns false if none was submitted.
     fn take(&mut self, sink: &mut impl ChunkSink) -> Result<bool> {
         match self.pipeline.next() {
             Some(done) => self.put(done, sink).map(|()| true),
@@ -194,7 +195,7 @@ impl ChunkCompressor {
         done: std::result::Result<Done, Panicked>,
         sink: &mut impl ChunkSink,
     ) -> Result<()> {
-        // Only a batch that has arrived leaves the output without a gap.
+        // Until the sink has taken the batch, the output has a gap.
         self.is_broken = true;
         let Done { batch, result } = done.map_err(|_| Error::panicked())?;
         result?;
@@ -208,7 +209,7 @@ impl ChunkCompressor {
     }
 }
 
-/// Checks that each piece of data has become a chunk, and that the chunks account for all bytes.
+/// Checks that there are `chunks` ends, ascending, and that the last one is the end of the bytes.
 fn check_ends(ends: &[usize], chunks: usize, len: usize) -> Result<()> {
     let is_whole = ends.last().copied().unwrap_or(0) == len;
     if is_whole && ends.len() == chunks && ends.is_sorted_by(|one, next| one < next) {
@@ -235,6 +236,7 @@ fn work(
     Done { batch, result }
 }
 
+/// Compresses each chunk of a batch, appends its digest, and compares the lengths with the header.
 fn compress(
     encoder: &mut ChunkEncoder,
     checksum: Checksum,

@@ -1,4 +1,9 @@
-//! [`Chunker`]: from bytes to chunks of one size.
+//! [`Chunker`]: cuts bytes into chunks of one size.
+//!
+//! ```text
+//!   write, read_from ─► filling (one batch: as many chunks as make 128 KiB, or one larger chunk) ─► workers ─► sink
+//!   read_at ─► ranges of the source, which the workers read ──────────────────────────────────────► workers ─► sink
+//! ```
 
 #[cfg(feature = "aio")]
 mod poll;
@@ -22,29 +27,29 @@ use std::sync::Arc;
 pub(crate) struct Chunker {
     compressor: ChunkCompressor,
     chunk_size: usize,
-    /// Data of chunks that are compressed together.
+    /// Bytes of data that are compressed together.
     batch_size: usize,
-    /// Data of the chunks that are being filled.
+    /// The batch that is being filled.
     filling: Batch,
-    /// The number of bytes that was announced beforehand. It determines which chunk is the last.
+    /// The number of bytes that was announced beforehand, from which the last chunk follows.
     promised: Option<u64>,
     total_in: u64,
     /// A flush ends a chunk early.
     is_interactive: bool,
-    /// Everything up to the last chunk that a flush has ended.
+    /// Chunks and bytes up to the last flush.
     flushed: Totals,
-    /// A chunk shorter than the others has been sent on its way: it is the last.
+    /// A short chunk has been submitted, which is the last.
     is_closed: bool,
     tuning: Tuning,
 }
 
-/// Where the settings come from.
+/// The origin of the settings.
 enum Tuning {
-    /// They were given.
+    /// The caller has set them.
     Given,
-    /// The first data decides.
+    /// The first data will decide.
     Pending(AutoTune),
-    /// A crew looks at the first data.
+    /// The crew examines the first data.
     #[cfg(feature = "aio")]
     Trying(Trial),
     /// The first data has decided.
@@ -75,26 +80,26 @@ impl Chunker {
         })
     }
 
-    /// The same with settings that the first data decides.
+    /// The same chunker, with settings that the first data decides.
     pub(super) fn choosing(mut self, auto: Option<AutoTune>) -> Self {
         self.tuning = auto.map_or(Tuning::Given, Tuning::Pending);
         self
     }
 
-    /// The same with chunks that a flush ends early.
+    /// The same chunker, in which a flush ends the current chunk.
     pub(super) fn interactive(mut self, is_interactive: bool) -> Self {
         self.is_interactive = is_interactive;
         self
     }
 
-    /// Chooses now, by the data of the first chunk so far, unless the choice was made.
+    /// Chooses now, by the data of the first chunk so far, unless the choice has been made.
     pub(super) fn tune(&mut self, sink: &mut impl ChunkSink) -> Result<Option<&Tuned>> {
         self.compressor.check()?;
         self.settle(AutoTune::by_data, sink)?;
         Ok(self.tuned())
     }
 
-    /// The choice, once it was made.
+    /// The choice, once it has been made.
     pub(super) fn tuned(&self) -> Option<&Tuned> {
         match &self.tuning {
             Tuning::Chosen(tuned) => Some(tuned),
@@ -119,7 +124,7 @@ impl Chunker {
         let len = room.len().min(data.len());
         slice_mut(room, 0..len)?.copy_from_slice(slice(data, 0..len)?);
         self.filling.data.filled(len)?;
-        // The room is used up only after the last announced byte.
+        // Without room, all announced bytes are taken: count one more, which is an error.
         self.count(len.max(1))?;
         Ok(len)
     }
@@ -141,7 +146,7 @@ impl Chunker {
             let most = room.len();
             let len = match reader.read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // A reader that claims more than there was room for would make the header wrong.
+                // A wrong reader may return more than the room has place for, which would make the header wrong.
                 result => result.reading()?.min(most),
             };
             if len == 0 {
@@ -152,14 +157,14 @@ impl Chunker {
             }
             self.count(len)?;
             if len < most {
-                // There may be nothing more for a while.
+                // The next read may have to wait: compress what is complete.
                 self.hand_on(sink)?;
             }
         }
     }
 
-    /// Takes these bytes of a source. The threads that compress whole chunks also read them; the bytes before and after
-    /// those, and the last chunk, are read here.
+    /// Takes these bytes of a source. The threads that compress whole batches also read them. The caller's thread reads the
+    /// bytes up to the first whole batch, the bytes after the last one, and the last chunk.
     pub(crate) fn read_at(
         &mut self,
         source: &SharedSource,
@@ -181,7 +186,7 @@ impl Chunker {
             }
             self.make_room(sink)?;
         }
-        // The last announced chunk has to wait for `finish`.
+        // The last announced chunk waits for `finish`.
         let promised = self.promised;
         let has_more = |total: u64| match promised {
             Some(promised) => promised.checked_sub(total).is_some_and(|left| left > step),
@@ -199,13 +204,13 @@ impl Chunker {
             at = next;
         }
         self.read_part(source, at..end, sink)?;
-        // Errors of the threads that read are reported here, and not later.
+        // Report read errors of the threads here, not in a later call.
         self.compressor.drain(sink)?;
         Ok(self.total_in - before)
     }
 
-    /// Reads in order. After an error nothing can follow, since it would not be where it belongs; the same holds for an
-    /// error of a thread that reads.
+    /// Reads in order. After an error, all further data is refused, as after a read error of a worker: it would be in the
+    /// wrong place.
     fn read_part(
         &mut self,
         source: &SharedSource,
@@ -220,6 +225,7 @@ impl Chunker {
         result
     }
 
+    /// Counts bytes that were taken in, and refuses more than were announced.
     fn count(&mut self, len: usize) -> Result<()> {
         self.total_in += to_u64(len);
         let given = self.total_in;
@@ -232,8 +238,8 @@ impl Chunker {
         }
     }
 
-    /// Sends full chunks on their way once there are enough of them, unless the last announced one is among them: it waits
-    /// for `finish`, so that a dropped encoder never leaves output that looks complete.
+    /// Submits the batch if it is full, unless it contains the last announced chunk. That one waits for `finish`: a dropped
+    /// encoder must not leave output that looks complete.
     fn make_room(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         if self.filling.data.len() < self.batch_size || self.promised == Some(self.total_in) {
@@ -242,11 +248,11 @@ impl Chunker {
         self.submit(self.batch_size, sink)
     }
 
-    /// Sends all full chunks on their way, except for the last announced one.
+    /// Submits all full chunks except the last announced one.
     fn hand_on(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let mut there = self.filling.data.len();
         if self.promised == Some(self.total_in) {
-            // Holds back the last byte. Saturates without any bytes.
+            // Hold back the last byte. Saturates at 0 bytes.
             there = there.saturating_sub(1);
         }
         let full = there - there % self.chunk_size;
@@ -258,7 +264,7 @@ impl Chunker {
         self.filling.data.put(&rest)
     }
 
-    /// Submits the filled batch, which is or will be this many bytes long.
+    /// Submits the batch, which is this many bytes long, or will be once its worker has read them.
     fn submit(&mut self, len: usize, sink: &mut impl ChunkSink) -> Result<()> {
         if self.is_closed {
             self.compressor.break_off();
@@ -275,7 +281,7 @@ impl Chunker {
         self.compressor.submit(&mut self.filling, sink)
     }
 
-    /// Chooses settings by the data of the first chunk, or by the data that `choose` looks at, unless the choice was made.
+    /// Chooses settings by the data of the first chunk, or by other data in `choose`, unless the choice has been made.
     fn settle(
         &mut self,
         choose: impl FnOnce(&AutoTune, &[u8]) -> Result<Tuned>,
@@ -284,7 +290,7 @@ impl Chunker {
         let Tuning::Pending(auto) = &self.tuning else {
             return Ok(());
         };
-        // At most one chunk: their number depends on how the data was split into calls.
+        // Use one chunk at most, so that the choice does not depend on how the data was split into calls.
         let data = self.filling.data.data()?;
         let first = slice(data, 0..data.len().min(self.chunk_size))?;
         let settled = choose(auto, first)
@@ -294,20 +300,20 @@ impl Chunker {
             self.tuning = tuning;
         });
         if result.is_err() {
-            // The bytes before the chunks may be torn.
+            // The bytes before the chunks may be written in part.
             self.tuning = Tuning::Given;
             self.compressor.break_off();
         }
         result
     }
 
-    /// Hands on all chunks that are full, and if it is interactive also the one that is being filled.
+    /// Passes on all full chunks and, if the chunker is interactive, the current one.
     pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.begin_flush(sink)?;
         self.compressor.drain(sink)
     }
 
-    /// Sends on its way what a flush hands on: at most one batch.
+    /// Submits the chunks of a flush, at most one batch.
     pub(crate) fn begin_flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         let there = self.filling.data.len();
@@ -320,7 +326,7 @@ impl Chunker {
         Ok(())
     }
 
-    /// All that was taken in, in chunks.
+    /// The chunks and bytes that all data so far results in.
     fn expected(&self) -> Totals {
         let bytes = self.total_in;
         let since = (bytes - self.flushed.bytes).div_ceil(to_u64(self.chunk_size));
@@ -328,17 +334,17 @@ impl Chunker {
         Totals { chunks, bytes }
     }
 
-    /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
+    /// Passes on all chunks that are left; `may_be_empty` allows a member without any chunk.
     ///
     /// # Errors
-    /// Returns any error of the sink; [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes arrived than were announced; a bug if
-    /// not all of them came out.
+    /// Returns any error of the sink, [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes arrived than were
+    /// announced, and a bug if not all of them were passed on.
     pub(crate) fn finish(&mut self, may_be_empty: bool, sink: &mut impl ChunkSink) -> Result<()> {
         let expected = self.begin_finish(may_be_empty, sink)?;
         self.end(expected, sink)
     }
 
-    /// Sends all that is left on its way, at most one batch, and returns what is then to be handed on in all.
+    /// Submits the rest, at most one batch, and returns the totals that the sink must have received in the end.
     pub(crate) fn begin_finish(
         &mut self,
         may_be_empty: bool,
@@ -361,7 +367,7 @@ impl Chunker {
         Ok(expected)
     }
 
-    /// Hands on all that is under way, and checks it.
+    /// Waits for all submitted batches, passes them on, and checks the totals.
     pub(crate) fn end(&mut self, expected: Totals, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.finish(expected, sink)
     }

@@ -15,17 +15,16 @@ use bloscpack_wire::{
 };
 use std::sync::Arc;
 
-/// The most spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
+/// The most spare offsets that a caller may request: a table of 1 GiB, which is written at once.
 pub(crate) const MOST_SPARE: u64 = 1 << 27;
 /// Spare offsets for each chunk by default.
 const SPARE_FACTOR: u64 = 10;
-/// Room that a number of records may take in metadata.
+/// The most bytes that the number of records takes in metadata.
 const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
-/// The most bytes of a table, far more than any disk has room for. With this bound, and with those of later additions, all
-/// positions stay within 63 bits.
+/// The most bytes of an offset table, far more than fit on any disk. This bound keeps all positions within 63 bits.
 const MOST_TABLE: u64 = 1 << 61;
 
-/// Refuses a table of more chunks than readers accept.
+/// Refuses an offset table of more chunks than readers accept.
 ///
 /// # Errors
 /// Returns [`FormatError::WriteLimit`].
@@ -39,7 +38,7 @@ pub(crate) fn check_table(chunks: u64, limits: &Limits) -> Result<()> {
     )?)
 }
 
-/// Refuses metadata of the user that records cannot have.
+/// Refuses user metadata that a file of records cannot have.
 ///
 /// # Errors
 /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for metadata that is not a JSON object.
@@ -52,7 +51,7 @@ pub(crate) fn check_of_records(own: &Metadata) -> Result<()> {
     ))
 }
 
-/// Refuses metadata of the user that a file of content cannot have, since readers would look for records.
+/// Refuses user metadata that a file of content cannot have, since readers would look for records.
 ///
 /// # Errors
 /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for metadata that declares packed records.
@@ -94,11 +93,11 @@ enum Payload {
     Records(RecordOptions, Option<Metadata>),
 }
 
-/// All that an encoder knows of its output before the first byte of data.
+/// Everything that is known about an output before the first byte of data.
 #[derive(Clone)]
 pub(crate) struct Plan {
     chunk: ChunkSettings,
-    /// Chooses other settings by the first data.
+    /// Chooses settings by the first data, if set.
     tuner: Option<Tuner>,
     pub hashers: Hashers,
     limits: Limits,
@@ -117,7 +116,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Checks the options; `seeks` says whether the target can be patched.
+    /// Checks the options. With `seeks`, the target can be patched.
     pub(super) fn new(options: EncoderBuilder, seeks: bool) -> Result<Self> {
         let (chunk_size, size) = (options.chunk_size, options.size);
         if !(1..=MAX_NBYTES).contains(&chunk_size) {
@@ -170,7 +169,7 @@ impl Plan {
         }
         let most = records.packing.map_or(0, |packing| packing.chunk_size());
         FormatError::check_write(Limit::Chunk, most.into(), options.limits.chunk.into())?;
-        // Chunks of many records cannot be counted beforehand.
+        // The number of packed chunks depends on the lengths of the records.
         let count = records.count.filter(|_| records.packing.is_none());
         let mut header = header_of(&options);
         header.varlen = true;
@@ -192,6 +191,7 @@ impl Plan {
         plan.checked()
     }
 
+    /// The plan before its metadata is placed.
     fn with(
         options: EncoderBuilder,
         header: Header,
@@ -233,6 +233,7 @@ impl Plan {
         Ok(())
     }
 
+    /// Refuses metadata that is longer than readers accept.
     fn check_metadata(&self, metadata: &Metadata) -> Result<()> {
         let (len, allowed) = (metadata.text().len(), self.limits.metadata);
         FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
@@ -244,7 +245,7 @@ impl Plan {
         let Payload::Records(records, own) = &self.payload else {
             return Ok(());
         };
-        // The number of records must fit as well, whatever it will be.
+        // Reserve room for any number of records.
         let count = count.or(records.count);
         let most = count.or(Some(u64::MAX));
         let longest = declared(own.as_ref(), &records.dtype, most, records.packing)?;
@@ -253,10 +254,10 @@ impl Plan {
         self.place(&metadata)
     }
 
-    /// Puts the number of records into the metadata, in the same room if the metadata has been written already.
+    /// Puts the number of records into the metadata; metadata that has been written keeps its length.
     ///
     /// # Errors
-    /// Returns a bug if another amount was written than was announced.
+    /// Returns a bug if the amount written is not the one announced.
     pub(super) fn settle(&mut self, total: Total, has_begun: bool) -> Result<()> {
         if let Some(known) = self.known
             && (known.chunks, known.amount) != (total.chunks, total.amount)
@@ -285,7 +286,7 @@ impl Plan {
         self.replace_metadata(padded(&metadata, self.metadata.len()))
     }
 
-    /// Replaces metadata that has been written by other metadata of the same length.
+    /// Replaces the bytes of metadata that has been written, by as many bytes.
     fn replace_metadata(&mut self, new: Vec<u8>) -> Result<()> {
         let (old, len) = (self.metadata.len(), new.len());
         if len != old {
@@ -296,6 +297,7 @@ impl Plan {
         Ok(())
     }
 
+    /// Checks hashers, header and table before anything is written.
     fn checked(self) -> Result<Self> {
         self.hashers.check()?;
         self.header.encode()?;
@@ -303,8 +305,7 @@ impl Plan {
         Ok(self)
     }
 
-    /// Refuses a number of chunks or of spare offsets that no header can hold, before the first of countless entries is
-    /// written.
+    /// Refuses a number of chunks or spare offsets that no header can hold, before any entry is written.
     fn check_table(&self) -> Result<()> {
         let chunks = self.known.map_or(0, |total| total.chunks);
         let spare = self.spare_for(chunks);
@@ -320,7 +321,7 @@ impl Plan {
         )))
     }
 
-    /// Refuses more chunks than readers accept a table of.
+    /// Refuses more chunks than readers accept in an offset table.
     pub(super) fn check_chunks(&self, chunks: u64) -> Result<()> {
         if self.has_offsets() {
             check_table(chunks, &self.limits)
@@ -363,7 +364,7 @@ impl Plan {
         self.tuner.is_some()
     }
 
-    /// Takes over settings that were chosen.
+    /// Adopts settings that were chosen by the data.
     pub(super) fn adopt(&mut self, settings: &ChunkSettings) {
         self.chunk = *settings;
         self.header.typesize = self.header.typesize.map(|_| settings.typesize);
@@ -381,7 +382,7 @@ impl Plan {
         self.header.offsets
     }
 
-    /// Spare offsets that there must be, however much room is left.
+    /// The least number of spare offsets: as many as the caller has requested.
     pub(super) fn least_spare(&self) -> u64 {
         self.spare.map_or(0, |_| self.spare_for(0))
     }
@@ -420,7 +421,7 @@ impl Plan {
         Ok(header)
     }
 
-    /// The bytes of a header, sealed with the metadata and these offsets if its version has a seal.
+    /// The bytes of a header. In V2 it is sealed, with the metadata and this offset table.
     pub(super) fn seal(
         &self,
         mut header: Header,
@@ -438,7 +439,7 @@ impl Plan {
         Ok(header.encode()?)
     }
 
-    /// Where the parts are with this header.
+    /// The positions of the parts of a member with this header.
     pub(super) fn geometry(&self, header: &Header) -> Result<Geometry> {
         Ok(Geometry::of(header, to_u64(self.metadata.len()))?)
     }
@@ -447,11 +448,11 @@ impl Plan {
 /// Uncompressed bytes of the last chunk of a content, whose other chunks all have this size.
 ///
 /// # Errors
-/// Returns a bug if that many chunks cannot hold that many bytes.
+/// Returns a bug if this number of chunks cannot hold exactly this number of bytes.
 pub(crate) fn last_chunk_len(total: Total, chunk_size: u32) -> Result<u32> {
     let Total { chunks, amount } = total;
     let before = chunks
-        // Saturates: without chunks, none is before the last one.
+        // Saturates: 0 chunks have none before the last one.
         .saturating_sub(1)
         .checked_mul(chunk_size.into())
         .and_then(|before| amount.checked_sub(before));
@@ -467,7 +468,7 @@ pub(crate) fn last_chunk_len(total: Total, chunk_size: u32) -> Result<u32> {
     })
 }
 
-/// The header that the options ask for, without any sizes.
+/// The header for these options, without any sizes.
 fn header_of(options: &EncoderBuilder) -> Header {
     let empty = Header::new(options.version);
     Header {
@@ -478,21 +479,21 @@ fn header_of(options: &EncoderBuilder) -> Header {
     }
 }
 
-/// A text with white space after it, which is part of the JSON.
+/// The text, padded with white space, which is valid after a JSON value.
 fn padded(metadata: &Metadata, len: usize) -> Vec<u8> {
     let mut text = metadata.text().as_bytes().to_vec();
     text.resize(len, b' ');
     text
 }
 
-/// Number of chunks for this many bytes; one, which is empty, for none.
+/// Number of chunks for this many bytes; 0 bytes are one empty chunk.
 fn chunks_of(bytes: u64, chunk_size: u32) -> u64 {
     bytes.div_ceil(chunk_size.into()).max(1)
 }
 
 /// Spare offsets for this many chunks by default.
 pub(crate) fn default_spare(chunks: u64) -> u64 {
-    // Saturates: a number that large is refused later, as more than any file has room for.
+    // Saturates: so large a number is refused later.
     chunks.saturating_mul(SPARE_FACTOR)
 }
 

@@ -4,9 +4,8 @@
 //!   header (unknown: -1) | metadata | room: entries of -1 | chunk | chunk | ...
 //! ```
 //!
-//! The beginning of a member of unknown length is held back while it is small, since then its table gets the right
-//! length. After that the table gets room for [`FIRST_ROOM`] entries; when they run out, the chunks are moved up to
-//! double it.
+//! A member of unknown length is held back in memory while it is small; its offset table then gets exactly the right length.
+//! A larger one begins with room for [`FIRST_ROOM`] entries. When they run out, the chunks are moved up to double the room.
 
 use super::chunk_compressor::ChunkSink;
 use super::chunker::Chunker;
@@ -23,25 +22,33 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Compressed bytes of a member of unknown length that are held back.
+/// The most compressed bytes of a member of unknown length that are held back in memory.
 const HELD_BACK: usize = 256 << 10;
-/// Entries of the first table of unknown length.
+/// Entries in the first offset table of a member of unknown length.
 const FIRST_ROOM: u64 = 1024;
 /// Entries of the table that are encoded at once.
 const ENTRIES_AT_ONCE: usize = 512;
 /// Bytes moved at once.
 const MOVE_LEN: u64 = 1 << 20;
-/// Positions up to which a member may begin. Its own length is bounded by its table and by the disk, so that no position
-/// in the target exceeds 63 bits.
+/// The last position at which a member may begin. The length of the member is bounded by its table and by the disk, so no
+/// position in the target exceeds 63 bits.
 const LAST_BASE: u64 = 1 << 61;
 
 /// Moves `len` bytes from one position of a target up to another.
 pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> Result<()>;
 
-/// Writes a Bloscpack file to a target that can seek, with header and offsets filled in at the end.
+/// Writes a Bloscpack file to a target that can seek, with header and offset table filled in at the end; created by
+/// [`EncoderBuilder::write_to_file`](super::EncoderBuilder::write_to_file) and
+/// [`write_to_seek`](super::EncoderBuilder::write_to_seek).
 ///
-/// Until [`finish`](Self::finish), the number of chunks or the offsets are -1: an encoder that is dropped before leaves a
-/// file that every reader here refuses as unfinished.
+/// The offset table lets an [`IndexedReader`](crate::indexed::IndexedReader) find any chunk at once. Its entries take 8 bytes
+/// of memory per chunk until [`finish`](Self::finish).
+///
+/// Until `finish`, the number of chunks or all offsets are -1: an encoder that is dropped earlier leaves a file that every
+/// reader of this project refuses as unfinished. A file of unknown length with less than 256 KiB of compressed data is
+/// written by `finish` alone.
+///
+/// Errors are the same as of an [`Encoder`](super::Encoder).
 ///
 /// ```
 /// use bloscpack::{Encoder, Options, survey::Survey};
@@ -61,7 +68,7 @@ pub struct SeekEncoder<W: Write + Seek> {
     sink: SeekSink<W>,
 }
 
-/// Writes chunks, and the parts before them when they are known.
+/// Writes chunks, and the parts before them once these are known.
 pub(crate) struct SeekSink<W> {
     pub target: W,
     plan: Plan,
@@ -70,7 +77,7 @@ pub(crate) struct SeekSink<W> {
     base: u64,
     /// Chunks that are held back, as long as nothing has been written.
     held: Option<Vec<u8>>,
-    /// Entries that the table has room for.
+    /// Entries for which the offset table has room.
     room: u64,
     /// Where the chunks begin, counted from the beginning of the member.
     chunks_at: u64,
@@ -78,7 +85,7 @@ pub(crate) struct SeekSink<W> {
     pub len: u64,
     /// Number of the chunks so far.
     chunks: u64,
-    /// Where each chunk begins, counted from the first, if there is to be a table.
+    /// Where each chunk begins, counted from the first, if the file gets an offset table.
     starts: Vec<u64>,
 }
 
@@ -89,22 +96,23 @@ impl<W: Write + Seek> SeekEncoder<W> {
         Ok(Self { chunker, sink })
     }
 
-    /// Compresses everything from the reader, without a copy in between, and returns how many bytes it was.
+    /// Compresses everything from the reader, without a copy in between, and returns its length in bytes. It may be called
+    /// several times, and mixed with [`write`](Write::write): the data of all calls is one content.
     ///
     /// # Errors
-    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
-    /// [`Side::Target`](bloscpack_error::Side::Target).
+    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), after which the call may be
+    /// repeated, and any error of the target, on [`Side::Target`](bloscpack_error::Side::Target).
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         self.chunker
             .read_from(&mut reader, &mut self.sink)
             .writing()
     }
 
-    /// Compresses these bytes of a source that can be read at any position, and returns how many it was.
+    /// Compresses these bytes of a source that can be read at any position, and returns how many bytes were read.
     ///
-    /// The threads that compress also read the source, at the same time, which is faster than
-    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the kind
-    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
+    /// The threads that compress also read the source, in parallel, which is faster than [`read_from`](Self::read_from) for a
+    /// file. A source that ends before the range does is an error of the kind
+    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or results in fewer bytes, depending on where it ends.
     ///
     /// ```
     /// use bloscpack::Encoder;
@@ -119,7 +127,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     ///
     /// # Errors
     /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
-    /// [`Side::Target`](bloscpack_error::Side::Target). After an error nothing can follow, and `finish` fails as well.
+    /// [`Side::Target`](bloscpack_error::Side::Target). After an error, all further calls fail, also `finish`.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
         S: ReadAt + Send + Sync + 'static,
@@ -130,8 +138,8 @@ impl<W: Write + Seek> SeekEncoder<W> {
             .writing()
     }
 
-    /// Writes the rest, fills in offsets and header, flushes, and returns the target, whose position is then the end of
-    /// the member. Nothing is synced to disk.
+    /// Compresses and writes the rest, fills in offset table and header, flushes the target and returns it, positioned at the
+    /// end of the member. Nothing is synced to disk.
     ///
     /// # Errors
     /// Returns any error of the target, and [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes
@@ -147,14 +155,14 @@ impl<W: Write + Seek> SeekEncoder<W> {
         &self.sink.target
     }
 
-    /// The settings that [`auto`](super::EncoderBuilder::auto) chose, and why; `None` before the choice, and without
+    /// The settings that [`auto`](super::EncoderBuilder::auto) chose, and the reason; `None` before the choice, and without
     /// `auto`.
     pub fn tuned(&self) -> Option<&Tuned> {
         self.chunker.tuned()
     }
 
-    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the data of the first chunk so far.
-    /// Use it for short data before [`finish`](Self::finish), which would choose the same.
+    /// As [`tuned`](Self::tuned), but makes the choice now if it has not been made, by the data of the first chunk so far.
+    /// Call it before [`finish`](Self::finish) if the data may be shorter than a chunk; `finish` would choose the same.
     ///
     /// # Errors
     /// Returns any error of the target, since header and metadata may be written now.
@@ -167,12 +175,14 @@ impl<W: Write + Seek> SeekEncoder<W> {
         self.chunker.total_in()
     }
 
-    /// Bytes of all chunks written so far, without header and table.
+    /// Bytes of all chunks so far with their digests, without header and offset table, and without chunks that are still being
+    /// compressed.
     pub fn total_out(&self) -> u64 {
         self.sink.len
     }
 }
 
+/// Takes bytes into the current chunk. A call blocks only while all threads are busy, or on the target.
 impl<W: Write + Seek> Write for SeekEncoder<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if data.is_empty() {
@@ -285,15 +295,16 @@ impl<W: Write + Seek> SeekSink<W> {
         Ok(())
     }
 
-    /// Writes the beginning of a member whose length is known: all but the offsets.
+    /// Writes the parts before the chunks of a member whose length is known, with offsets of -1.
     fn begin_known(&mut self, total: Total) -> Result<()> {
         let spare = self.plan.spare_for(total.chunks);
         let header = self.plan.full_header(total, spare)?;
-        // The seal belongs to the finished file; until then its word and bit are clear. No offsets, no table.
+        // Only the finished file is sealed; until then, word and bit of the seal are clear. A header without offsets has no
+        // table length.
         self.begin(&header.encode()?, header.table_len().unwrap_or(0))
     }
 
-    /// Writes the beginning of a member whose length is not known, and the chunks that were held back.
+    /// Writes the parts before the chunks of a member whose length is not known, and the chunks that were held back.
     fn begin_open(&mut self) -> Result<()> {
         let has_spares = self.plan.version() == FormatVersion::V3 && self.plan.has_offsets();
         let header = self.plan.open_header().encode()?;
@@ -301,7 +312,7 @@ impl<W: Write + Seek> SeekSink<W> {
         self.write_held()
     }
 
-    /// Writes the chunks that were held back. From now on they go to the target at once.
+    /// Writes the chunks that were held back. Later chunks go directly to the target.
     fn write_held(&mut self) -> Result<()> {
         if let Some(held) = self.held.take() {
             self.target.write_all(&held)?;
@@ -323,11 +334,12 @@ impl<W: Write + Seek> SeekSink<W> {
         unfilled(entries).try_for_each(|piece| self.target.write_all(piece))
     }
 
+    /// Where the offset table begins, counted from the beginning of the member.
     fn table_at(&self) -> u64 {
         to_u64(self.plan.version().header_len() + self.plan.metadata.len())
     }
 
-    /// Makes the table larger if it is of unknown length and used up.
+    /// Enlarges the offset table of a member of unknown length if it is used up.
     fn make_room(&mut self) -> Result<()> {
         let grows = self.plan.known.is_none() && self.plan.version() == FormatVersion::V3;
         let mut room = self.room;
@@ -340,7 +352,7 @@ impl<W: Write + Seek> SeekSink<W> {
         Ok(())
     }
 
-    /// Moves the chunks up so that the table has this many entries.
+    /// Moves the chunks up to make room for this many entries of the offset table.
     fn grow(&mut self, room: u64) -> Result<()> {
         let Some(mover) = self.mover else {
             return Err(Error::bug(
@@ -357,13 +369,14 @@ impl<W: Write + Seek> SeekSink<W> {
         self.seek_to_end()
     }
 
+    /// Moves to the end of the last chunk.
     fn seek_to_end(&mut self) -> Result<()> {
         let end = self.base + self.chunks_at + self.len;
         self.target.seek(SeekFrom::Start(end))?;
         Ok(())
     }
 
-    /// Fills in everything that is known now: first the offsets, then the header that vouches for them.
+    /// Fills in the offset table, and then the header, which makes the file valid.
     pub(crate) fn finish(&mut self, amount: u64) -> Result<()> {
         let chunks = self.chunks;
         let total = Total { chunks, amount };
@@ -373,7 +386,7 @@ impl<W: Write + Seek> SeekSink<W> {
             self.begin_known(total)?;
             self.write_held()?;
         }
-        // The entries that are left over are spare; more of them are worth moving all chunks only if they were asked for.
+        // The unused entries are the spare ones. All chunks are moved only if the caller has asked for more.
         let wanted = self.plan.least_spare() + chunks;
         if self.plan.has_offsets() && self.room < wanted {
             self.grow(wanted)?;
@@ -390,7 +403,7 @@ impl<W: Write + Seek> SeekSink<W> {
         Ok(())
     }
 
-    /// Checks that there is a beginning for each chunk, if there is to be a table.
+    /// Checks that the beginning of each chunk is known, if the file gets an offset table.
     fn check_starts(&self) -> Result<()> {
         let (starts, chunks) = (to_u64(self.starts.len()), self.chunks);
         let expected = if self.plan.has_offsets() { chunks } else { 0 };
@@ -401,7 +414,7 @@ impl<W: Write + Seek> SeekSink<W> {
         Err(Error::bug(why))
     }
 
-    /// Fills in the offsets of the chunks and the header. The spare entries after the offsets are -1 from the beginning.
+    /// Fills in the offsets of the chunks and the header. The spare entries after them have been -1 from the beginning.
     fn patch(&mut self, header: Header, spare: u64) -> Result<()> {
         let chunks_at = self.chunks_at;
         let expected = self.plan.geometry(&header)?.chunks_at;
@@ -442,7 +455,7 @@ impl<W: Write + Seek> std::fmt::Debug for SeekEncoder<W> {
     }
 }
 
-/// Moves bytes up, from the last to the first, so that none is overwritten before it is read.
+/// Moves bytes up, from the last to the first: none is overwritten before it is read.
 pub(crate) fn move_up<W: Read + Write + Seek>(
     target: &mut W,
     from: u64,

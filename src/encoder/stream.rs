@@ -14,11 +14,12 @@ use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Writes a Bloscpack stream to anything that takes bytes: a pipe, a socket, a buffer.
+/// Writes a Bloscpack stream to a target that takes bytes: a pipe, a socket, a buffer.
 ///
-/// Data is compressed chunk by chunk, on several threads if the [builder](Self::builder) asks for them. The
-/// stream has no table of offsets. If its length is known beforehand, the header is complete; otherwise its counts are -1,
-/// and an end mark after the last chunk distinguishes a complete stream from one that was cut.
+/// Data is compressed chunk by chunk, on as many [threads](EncoderBuilder::threads) as the builder sets. The stream has no
+/// offset table. If its length is known beforehand ([`size`](EncoderBuilder::size)), the header is complete; otherwise its
+/// counts are -1, and an end mark after the last chunk distinguishes a complete stream from one that was cut. A stream of
+/// unknown length without data has no chunk, one with size 0 has one empty chunk.
 ///
 /// [`flush`](Write::flush) delivers full chunks only, unless the encoder is
 /// [interactive](EncoderBuilder::interactive).
@@ -27,8 +28,10 @@ use std::sync::Arc;
 /// short.
 ///
 /// # Errors
-/// Returns, as a [`Write`], an [`io::Error`] that holds an [`Error`](bloscpack_error::Error); `Error::from` extracts it. An
+/// As a [`Write`], returns an [`io::Error`] that contains an [`Error`](bloscpack_error::Error); `Error::from` extracts it. An
 /// I/O error of the target is returned unchanged, without its [side](bloscpack_error::Side), which is always the target.
+/// After an error of the target or of a worker, the output has a gap, and each further call fails, also `finish`. More bytes
+/// than announced are [`Code::WrongSize`](bloscpack_error::Code::WrongSize).
 ///
 /// ```
 /// use bloscpack::{Decoder, Encoder};
@@ -53,12 +56,12 @@ pub struct Encoder<W: Write> {
 pub(crate) struct StreamSink<W> {
     pub writer: W,
     pub total_out: u64,
-    /// The plan for the bytes before the chunks, while the first data may change it.
+    /// The plan for the bytes before the chunks, until the first data has decided the settings.
     waiting: Option<Box<Plan>>,
 }
 
 impl<W: Write> StreamSink<W> {
-    /// Writes the bytes before the chunks, unless they wait for the first data.
+    /// Writes the bytes before the chunks, unless the first data decides the settings.
     pub(crate) fn begin(writer: W, plan: &Plan) -> Result<Self> {
         let mut sink = Self {
             writer,
@@ -73,6 +76,7 @@ impl<W: Write> StreamSink<W> {
         Ok(sink)
     }
 
+    /// Writes header, metadata and, of records of known number, an offset table of -1.
     fn open(&mut self, plan: &Plan) -> Result<()> {
         let header = match plan.known {
             Some(total) => plan.full_header(total, 0)?,
@@ -124,7 +128,7 @@ impl<W: Write> ChunkSink for StreamSink<W> {
 /// Some entries of -1.
 const ENTRIES: [u8; 1 << 12] = [0xff; 1 << 12];
 
-/// A table of this many offsets that are not filled in, piece by piece.
+/// An offset table with this many entries of -1, piece by piece.
 pub(super) fn unfilled(entries: u64) -> impl Iterator<Item = &'static [u8]> {
     const ENTRIES_AT_ONCE: u64 = ENTRIES.len() as u64 / ENTRY_LEN;
     let mut left = entries;
@@ -137,7 +141,7 @@ pub(super) fn unfilled(entries: u64) -> impl Iterator<Item = &'static [u8]> {
 }
 
 impl Encoder<io::Sink> {
-    /// Options for an encoder.
+    /// The options for an [`Encoder`] or a [`SeekEncoder`](super::SeekEncoder), all with their defaults.
     #[must_use]
     pub fn builder() -> EncoderBuilder {
         EncoderBuilder::default()
@@ -145,7 +149,7 @@ impl Encoder<io::Sink> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// Creates an encoder with all defaults, on the caller's thread, for a length that is not known.
+    /// Creates an encoder with all defaults, on the caller's thread, for data of unknown length.
     ///
     /// # Errors
     /// Returns any error of the writer, since the header is written at once.
@@ -163,22 +167,34 @@ impl<W: Write> Encoder<W> {
         })
     }
 
-    /// Compresses everything from the reader, without a copy in between, and returns how many bytes it was.
+    /// Compresses everything from the reader, without a copy in between, and returns its length in bytes. It may be called
+    /// several times, and mixed with [`write`](Write::write): the data of all calls is one content.
+    ///
+    /// After a read that returns less than there is room for, all full chunks are sent to the workers: data from a pipe does
+    /// not wait for more input once its chunk is full.
+    ///
+    /// ```
+    /// use bloscpack::Encoder;
+    /// let mut encoder = Encoder::new(Vec::new())?;
+    /// assert_eq!(encoder.read_from(&b"from a reader"[..])?, 13);
+    /// assert_eq!(bloscpack::decompress(&encoder.finish()?)?, b"from a reader");
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), and of the writer, on
-    /// [`Side::Target`](bloscpack_error::Side::Target).
+    /// Returns any error of the reader, on [`Side::Source`](bloscpack_error::Side::Source), after which the call may be
+    /// repeated, and any error of the writer, on [`Side::Target`](bloscpack_error::Side::Target).
     pub fn read_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         self.chunker
             .read_from(&mut reader, &mut self.sink)
             .writing()
     }
 
-    /// Compresses these bytes of a source that can be read at any position, and returns how many it was.
+    /// Compresses these bytes of a source that can be read at any position, and returns how many bytes were read.
     ///
-    /// The threads that compress also read the source, at the same time, which is faster than
-    /// [`read_from`](Self::read_from) for a file. If the source turns out to be shorter, that may be an error of the kind
-    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or fewer bytes than asked for.
+    /// The threads that compress also read the source, in parallel, which is faster than [`read_from`](Self::read_from) for a
+    /// file. A source that ends before the range does is an error of the kind
+    /// [`UnexpectedEof`](std::io::ErrorKind::UnexpectedEof), or results in fewer bytes, depending on where it ends.
     ///
     /// ```
     /// use bloscpack::Encoder;
@@ -193,7 +209,7 @@ impl<W: Write> Encoder<W> {
     ///
     /// # Errors
     /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the writer, on
-    /// [`Side::Target`](bloscpack_error::Side::Target). After an error nothing can follow, and `finish` fails as well.
+    /// [`Side::Target`](bloscpack_error::Side::Target). After an error, all further calls fail, also `finish`.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
         S: ReadAt + Send + Sync + 'static,
@@ -204,7 +220,7 @@ impl<W: Write> Encoder<W> {
             .writing()
     }
 
-    /// Writes the rest, and the end mark if the length was not known, and returns the writer.
+    /// Compresses the rest, writes it and, if the length was not known, the end mark, flushes the writer and returns it.
     ///
     /// # Errors
     /// Returns any error of the writer, and [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes
@@ -227,13 +243,13 @@ impl<W: Write> Encoder<W> {
         &mut self.sink.writer
     }
 
-    /// The settings that [`auto`](EncoderBuilder::auto) chose, and why; `None` before the choice, and without `auto`.
+    /// The settings that [`auto`](EncoderBuilder::auto) chose, and the reason; `None` before the choice, and without `auto`.
     pub fn tuned(&self) -> Option<&Tuned> {
         self.chunker.tuned()
     }
 
-    /// As [`tuned`](Self::tuned), but makes the choice now if it was not made, by the data of the first chunk so far.
-    /// Use it for short data before [`finish`](Self::finish), which would choose the same.
+    /// As [`tuned`](Self::tuned), but makes the choice now if it has not been made, by the data of the first chunk so far.
+    /// Call it before [`finish`](Self::finish) if the data may be shorter than a chunk; `finish` would choose the same.
     ///
     /// # Errors
     /// Returns any error of the writer, since header and metadata may be written now.
@@ -246,12 +262,13 @@ impl<W: Write> Encoder<W> {
         self.chunker.total_in()
     }
 
-    /// Bytes written so far, without chunks that are still being compressed.
+    /// Bytes written so far, including header and metadata, without chunks that are still being compressed.
     pub fn total_out(&self) -> u64 {
         self.sink.total_out
     }
 }
 
+/// Takes bytes into the current chunk. A call blocks only while all threads are busy, or on the target.
 impl<W: Write> Write for Encoder<W> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         if data.is_empty() {
@@ -260,8 +277,8 @@ impl<W: Write> Write for Encoder<W> {
         Ok(self.chunker.write(data, &mut self.sink)?)
     }
 
-    /// Writes all full chunks and flushes the writer. A chunk that is not full stays here, since only the last one may be
-    /// shorter: what was written last does not reach the other end of a socket before [`finish`](Self::finish). An
+    /// Writes all full chunks and flushes the writer. A chunk that is not full stays in the encoder, because only the last
+    /// chunk may be shorter: the latest data reaches the other end of a socket only after [`finish`](Self::finish). An
     /// [interactive](EncoderBuilder::interactive) encoder ends the chunk and delivers everything.
     fn flush(&mut self) -> io::Result<()> {
         self.chunker.flush(&mut self.sink)?;

@@ -1,4 +1,4 @@
-//! Sources that are read at positions: small chunks in windows that several threads read ahead, and large ones by the workers
+//! Sources that can be read at any position. Several threads read small chunks ahead, in windows; the workers read large chunks
 //! themselves.
 
 use super::settings::Settings;
@@ -14,26 +14,26 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Shorter bodies are not worth a read of their own.
+/// The least length of a body that a worker reads itself.
 const WORTH_FETCHING: u64 = 1 << 20;
-/// Shorter bodies are read even if they are not wanted.
+/// The least length of an unused body that is skipped; shorter ones are read.
 const WORTH_SKIPPING: u64 = 32 << 10;
 
-/// A source that the workers read at positions, while the reader on top of it returns its bytes in order.
+/// A source that the workers read at positions, while the engine's reader returns its bytes in order.
 pub(super) struct Bodies<R> {
     source: SharedSource,
-    /// The first byte that the reader returned, and the end of the source when reading began.
+    /// From the first byte of the reader to the end that the source had when reading began.
     extent: Range<u64>,
     /// Moves the reader forward.
     skip: fn(&mut R, u64) -> io::Result<()>,
-    /// How much to read at once.
+    /// Bytes to read at once.
     ahead: usize,
-    /// The bytes that are read ahead, once a chunk has shown that it is short.
+    /// The windows that are read ahead, once a chunk has proved short.
     windows: Option<Windows>,
 }
 
 impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
-    /// An engine whose workers read the source from the byte `from` on.
+    /// An engine whose workers read the source. The first member begins at the byte `from`.
     pub(crate) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
         let extent = from..source.size().reading()?.max(from);
         let mut reader = SourceReader::new(Arc::clone(&source));
@@ -41,7 +41,7 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
         let mut engine = Self::new(reader, settings);
         let skip = |reader: &mut SourceReader<Arc<S>>, count: u64| {
             let here = reader.stream_position()?;
-            // The bytes that are skipped are bytes of the source, so that the sum is a position in it.
+            // The skipped bytes are in the source, so the sum is a position in it.
             reader.seek(SeekFrom::Start(here + count)).map(|_| ())
         };
         engine.bodies = Some(Bodies {
@@ -56,14 +56,14 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
 }
 
 impl<R> Engine<R> {
-    /// Skips the body of a chunk that has just begun, if its worker is to read it or it is not wanted.
+    /// Skips the body of a chunk that has just begun, if its worker reads it or the range of the options excludes it.
     pub(super) fn skip_body(&mut self) -> Result<()> {
         let left = self.parser.body_left();
         let Some(bodies) = &mut self.bodies else {
             return Ok(());
         };
         let is_worth = match self.gathering {
-            // Bytes that are read ahead are not read twice.
+            // Do not read bytes again that windows read ahead.
             Some(_) => left >= WORTH_FETCHING && bodies.windows.is_none(),
             None => left >= WORTH_SKIPPING,
         };
@@ -76,7 +76,7 @@ impl<R> Engine<R> {
             return Ok(());
         }
         (bodies.ahead, bodies.windows) = (AHEAD, None);
-        // Where the rest of the body begins: all that was read is used here.
+        // All bytes read so far are used here: the rest of the body begins at the next one.
         let begin = bodies.extent.start + self.input.total();
         let rest = left - there;
         let here = self.gathering.as_mut();
@@ -89,8 +89,8 @@ impl<R> Engine<R> {
         }
         self.parser.skip(there);
         self.input.keep(0);
-        // Bytes past the end were not skipped: they are missing. The subtraction saturates, since a source that has grown may
-        // already have been read past that end.
+        // Do not skip past the end: those bytes are missing. The subtraction saturates, since a source that has grown may have
+        // been read past this end.
         let far = rest.min(bodies.extent.end.saturating_sub(begin));
         (bodies.skip)(self.input.get_mut(), far).reading()?;
         self.input.passed(self.parser.skip(far));
@@ -99,7 +99,7 @@ impl<R> Engine<R> {
 }
 
 impl<R: Read> Engine<R> {
-    /// Reads more of a source that is read at positions.
+    /// Reads more of a source that can be read at any position.
     pub(super) fn read_file(&mut self) -> Result<()> {
         let Some(bodies) = &mut self.bodies else {
             return Err(Error::bug("a source without positions"));
@@ -114,7 +114,7 @@ impl<R: Read> Engine<R> {
             match windows.next() {
                 Ok(Some(mut window)) => {
                     if !window.is_full {
-                        // It has become shorter: what follows is read as long as there is something.
+                        // The source has become shorter: read on as long as bytes follow.
                         (bodies.windows, bodies.extent.end) = (None, here);
                     }
                     (bodies.skip)(self.input.get_mut(), to_u64(window.bytes.len())).reading()?;

@@ -3,12 +3,12 @@
 use crate::chunk_buffer::ChunkBuffer;
 use bloscpack_storage::parallel::BATCH;
 
-/// The least cost of a buffer or a chunk, so that empty ones do not pile up.
+/// The least cost of a buffer or a chunk, which bounds the number of empty ones.
 pub(super) const MIN_COUNTED: usize = 64;
 
-/// Something that keeps its memory.
+/// A buffer that keeps its memory for reuse.
 pub(super) trait Buffer: Default {
-    /// How much memory that is.
+    /// Bytes of memory.
     fn room(&self) -> usize;
 }
 
@@ -24,13 +24,13 @@ impl Buffer for ChunkBuffer {
     }
 }
 
-/// Buffers for reuse. Small and large ones are kept apart: otherwise all buffers would become large over time.
+/// Buffers for reuse. Small and large ones are kept separately, or all buffers would become large over time.
 pub(super) struct BufferPool<B> {
     small: Vec<B>,
     /// Memory of the small ones.
     bytes: usize,
     large: Vec<B>,
-    /// The most jobs that are under way, and one more.
+    /// The most jobs at a time, plus one.
     jobs: usize,
 }
 
@@ -40,23 +40,23 @@ impl<B: Buffer> BufferPool<B> {
             small: Vec::new(),
             bytes: 0,
             large: Vec::new(),
-            // Saturates, since the caller may ask for any number of threads.
+            // Saturates: the caller may set any number of threads.
             jobs: jobs.saturating_add(1),
         }
     }
 
-    /// Takes a buffer for this many bytes, which need not have room for all of them yet.
+    /// Takes a buffer for this number of bytes. It may have to grow.
     pub(super) fn take(&mut self, wanted: usize) -> B {
         if wanted > BATCH {
             return self.large.pop().unwrap_or_default();
         }
         let buffer = self.small.pop().unwrap_or_default();
-        // Saturates, since a new buffer has a cost although it was never kept.
+        // Saturates: a new buffer has a cost although it was not kept.
         self.bytes = self.bytes.saturating_sub(counted(&buffer));
         buffer
     }
 
-    /// Keeps a buffer, or drops it if there are enough.
+    /// Keeps a buffer, or drops it if the pool is full.
     pub(super) fn put(&mut self, buffer: B) {
         if buffer.room() > BATCH {
             if self.large.len() < self.jobs {
@@ -65,7 +65,7 @@ impl<B: Buffer> BufferPool<B> {
             return;
         }
         let bytes = self.bytes + counted(&buffer);
-        // Saturates, since there may be any number of jobs: then nothing bounds the pool.
+        // Saturates: with that many jobs, the pool has no bound.
         if bytes <= self.jobs.saturating_mul(BATCH) {
             self.bytes = bytes;
             self.small.push(buffer);
@@ -73,6 +73,7 @@ impl<B: Buffer> BufferPool<B> {
     }
 }
 
+/// The cost of a buffer in the pool.
 fn counted<B: Buffer>(buffer: &B) -> usize {
     buffer.room().max(MIN_COUNTED)
 }

@@ -1,4 +1,4 @@
-//! [`Dispatcher`]: chunks on their way to the workers and back.
+//! [`Dispatcher`]: passes chunks to the workers, and takes the results in order.
 
 use super::buffer_pool::MIN_COUNTED;
 use super::worker::{Job, Outcome};
@@ -12,20 +12,20 @@ use std::task::{Context, Poll, ready};
 #[expect(clippy::large_enum_variant, reason = "none is kept")]
 pub(super) enum Next {
     Done(Outcome),
-    /// A worker has it, and it has to be waited for.
+    /// A worker has it, and the caller must wait for it.
     Due,
-    /// None has to be waited for.
+    /// No result is ready, and the caller need not wait for one.
     Nothing,
 }
 
-/// Hands chunks to the workers, several small ones at a time, and takes them back in order.
+/// Passes chunks to the workers, several small ones at a time, and takes the results in order.
 pub(super) struct Dispatcher {
     pipeline: Pipeline<Vec<Job>, Vec<Outcome>>,
     /// Chunks for the next worker.
     batch: Vec<Job>,
-    /// Their size in bytes.
+    /// Bytes of these chunks.
     batched: usize,
-    /// Finished chunks, which are delivered before those under way.
+    /// Finished chunks, which are delivered before pending ones.
     ready: VecDeque<Outcome>,
 }
 
@@ -39,7 +39,7 @@ impl Dispatcher {
         }
     }
 
-    /// Puts a chunk among those for the next worker, and sends them once there are enough of them.
+    /// Adds a chunk to the batch for the next worker, and sends the batch once it is large enough.
     pub(super) fn add(&mut self, job: Job) {
         let header = &job.info.header;
         let bytes = to_usize(header.nbytes.max(header.ctbytes));
@@ -50,7 +50,7 @@ impl Dispatcher {
         }
     }
 
-    /// Sends the gathered chunks to a worker. Returns false if there are none.
+    /// Sends the batch to a worker. Returns false if it is empty.
     pub(super) fn send(&mut self) -> bool {
         if self.batch.is_empty() {
             return false;
@@ -60,12 +60,12 @@ impl Dispatcher {
         true
     }
 
-    /// Whether there are chunks whose results have not been taken.
+    /// Whether chunks are pending.
     pub(super) fn is_busy(&self) -> bool {
         self.pipeline.under_way() > 0 || !self.batch.is_empty()
     }
 
-    /// The next chunk, if it is done. If `is_hurried`, or if too many are under way, it has to be waited for.
+    /// The next chunk, if it is done. If `is_hurried`, or if too many are pending, the caller must wait for it.
     pub(super) fn next(&mut self, is_hurried: bool) -> Next {
         loop {
             if let Some(outcome) = self.ready.pop_front() {

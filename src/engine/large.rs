@@ -1,4 +1,4 @@
-//! Large chunks, which are decoded and delivered piece by piece.
+//! Large chunks, which are decoded and delivered in pieces.
 
 use super::worker::{ChunkInfo, Done, Job};
 use super::{Engine, State};
@@ -15,7 +15,7 @@ pub(super) const LARGE: u32 = 64 << 20;
 /// The least length of such a piece, except for the last.
 const PIECE: u32 = 1 << 20;
 
-/// A chunk that is delivered piece by piece.
+/// A chunk that is delivered in pieces.
 pub(super) struct LargeChunk {
     info: ChunkInfo,
     checksum: Checksum,
@@ -23,9 +23,9 @@ pub(super) struct LargeChunk {
     digest: Option<Digest>,
     chunk: ChunkBuffer,
     fetch: Option<Fetch>,
-    /// The bytes that are still to be decoded.
+    /// The bytes that have not been decoded.
     left: Range<u32>,
-    /// A worker has the chunk, and decodes its bytes up to this one.
+    /// If a worker has the chunk: the end of the piece that it decodes.
     decoding: Option<u32>,
 }
 
@@ -44,11 +44,11 @@ impl From<Job> for LargeChunk {
 }
 
 impl LargeChunk {
-    /// Where the next piece ends: with a block, if possible.
+    /// The end of the next piece, if possible at the end of a block.
     fn next_border(&self) -> Result<u32> {
         let step = match self.info.header.blocksize {
             0 => PIECE,
-            // Whether a chunk has blocks is known once it was fetched.
+            // Before the chunk is fetched, it is unknown whether it has blocks.
             _ if self.fetch.is_some() || !has_blocks(self.chunk.data()?) => PIECE,
             block => block * PIECE.div_ceil(block),
         };
@@ -77,7 +77,7 @@ impl<R> Engine<R> {
         Ok(())
     }
 
-    /// Takes the large chunk back from its worker, with a piece of it. Returns anything else.
+    /// Takes the large chunk back from its worker. Returns the piece, or any other result unchanged.
     pub(super) fn take_piece(&mut self, mut done: Done) -> Done {
         let State::Splitting(large) = &mut self.state else {
             return done;

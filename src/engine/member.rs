@@ -7,16 +7,16 @@ use bloscpack_wire::{
 };
 use std::io::Read;
 
-/// The member that is being read.
+/// The current member.
 pub(super) struct CurrentMember {
     pub header: Option<Header>,
     /// The form of its chunks.
     pub form: std::result::Result<Form, FormatError>,
-    /// Chunks begun.
+    /// Number of chunks begun.
     pub chunks: u64,
     /// Where its content begins.
     pub content_at: u64,
-    /// The array that its metadata describes, if the chunks are to be verified.
+    /// The array that its metadata describes; only for verification.
     pub array: Option<NumpyArray>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct CurrentMember {
 pub(crate) struct FirstMember {
     pub header: Header,
     pub metadata: Option<(Metadata, Option<MetadataHeader>)>,
-    /// The chunks have begun, so no metadata can follow.
+    /// The chunks have begun: no metadata can follow.
     is_complete: bool,
 }
 
@@ -39,7 +39,7 @@ impl<R: Read> Engine<R> {
 }
 
 impl<R> Engine<R> {
-    /// Goes on to the chunks of the first member. Returns true if that needs more input.
+    /// Parses up to the chunks of the first member. Returns true if that needs more input.
     pub(crate) fn advance_to_first(&mut self) -> Result<bool> {
         while !self.first.as_ref().is_some_and(|first| first.is_complete)
             && !matches!(self.state, State::Ended(_))
@@ -56,12 +56,12 @@ impl<R> Engine<R> {
         Ok(false)
     }
 
-    /// Header and metadata of the first member, once they were read.
+    /// Header and metadata of the first member, once they have been read.
     pub(crate) fn first(&self) -> Result<&FirstMember> {
         match (&self.first, &self.state) {
             (Some(first), _) if first.is_complete => Ok(first),
             (_, State::Ended(Err(error))) => Err(error.clone().into()),
-            // Allowed to end before its first chunk.
+            // A member may end before its first chunk.
             (Some(first), _) => Ok(first),
             (None, _) => Err(FormatError::Empty.into()),
         }
@@ -82,11 +82,12 @@ impl<R> Engine<R> {
         });
     }
 
+    /// Takes the metadata of the current member, which may change the form of its chunks.
     pub(super) fn put_metadata(&mut self, metadata: Metadata, header: Option<MetadataHeader>) {
         if let Some(own) = &self.member.header {
             self.member.form = Form::of(own, Some(&metadata));
             if self.settings.wanted == Wanted::Chunks && !own.varlen {
-                // An array of an unknown type has an unknown length.
+                // An array of an unknown dtype has an unknown length.
                 self.member.array = NumpyArray::of(&metadata).ok().flatten();
             }
         }
@@ -95,6 +96,7 @@ impl<R> Engine<R> {
         }
     }
 
+    /// Begins the chunks of the current member, after its metadata.
     pub(super) fn begin_chunks(&mut self) {
         if let Some(first) = &mut self.first {
             first.is_complete = true;
@@ -103,7 +105,7 @@ impl<R> Engine<R> {
         self.check_form();
     }
 
-    /// Stops at a member whose chunks have another form than is wanted.
+    /// Stops at a member whose chunks do not have the wanted form.
     fn check_form(&mut self) {
         match (
             self.settings.wanted.check(&self.member.form),
@@ -120,7 +122,7 @@ impl<R> Engine<R> {
         }
     }
 
-    /// Stops after the last member that is wanted.
+    /// Stops after the number of members in the options.
     pub(super) fn end_member(&mut self) {
         if self.settings.options.members == Some(self.parser.members()) {
             self.state = State::Ended(Ok(()));
@@ -129,9 +131,9 @@ impl<R> Engine<R> {
         self.check_array();
     }
 
-    /// Notes an array that does not have the bytes of the content.
+    /// Records the error of an array whose length is not the length of the content.
     fn check_array(&mut self) {
-        // The content only grows.
+        // The content only grows, so this does not underflow.
         let found = self.content - self.member.content_at;
         let array = self.member.array.take();
         if let Some(Err(error)) = array.map(|array| array.check_content(found)) {
@@ -140,7 +142,7 @@ impl<R> Engine<R> {
         }
     }
 
-    /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.
+    /// Refuses a member that counts records and has no chunk. A caller that counts the records of chunks would not see it.
     fn check_empty(&mut self) {
         let counted = self.member.form.as_ref().ok().and_then(Form::count);
         if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =
@@ -153,13 +155,14 @@ impl<R> Engine<R> {
     fn metadata_position(&self) -> Position {
         Position {
             byte: self.parser.member_at(),
-            // The member has begun, so the parser has counted at least one.
+            // The parser has counted the current member.
             member: self.parser.members() - 1,
             chunk: None,
             section: Section::Metadata,
         }
     }
 
+    /// Ends the input with an error in the metadata of the current member.
     fn end_at_metadata(&mut self, error: FormatError) {
         let position = self.metadata_position();
         self.state = State::Ended(Err(ParseError { error, position }));

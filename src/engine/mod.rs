@@ -1,12 +1,16 @@
 //! [`Engine`]: from a reader to decoded chunks, in order. [`Decoder`](super::Decoder), the record reader and
-//! [`verify`](super::verify()) share it.
+//! [`verify`](super::verify) use it.
 //!
-//! The parser runs on the caller's thread and gathers the compressed bytes of a chunk as they arrive. The pipeline checks
-//! digests and decompresses. The engine delivers everything that is under way before it waits for more input at the end
-//! of a chunk, so that data reaches the reader as soon as the writer has flushed it.
+//! ```text
+//!   Read ─► parser (caller's thread) ─► gathering: one chunk ─► dispatcher: batches ─► workers ─► pieces, in order
+//! ```
 //!
-//! If the source can be read at any position, only the bytes around the chunks pass through the parser: the workers read
-//! the [`bodies`] themselves.
+//! The parser gathers the compressed bytes of a chunk as they arrive. The workers check digests and decompress. Before the
+//! engine waits for input at the end of a chunk, it delivers all pending chunks: data reaches the reader as soon as the writer
+//! has flushed it.
+//!
+//! If the source can be read at any position, only the bytes around the chunks pass through the parser; the workers read the
+//! [`bodies`] themselves.
 
 mod bodies;
 mod buffer_pool;
@@ -44,7 +48,7 @@ use std::sync::Arc;
 pub(super) use worker::{ChunkInfo, Piece};
 use worker::{Done, Job, work_all};
 
-/// How much is read at once for the tasks of an async program.
+/// Bytes that are read at once in an async program.
 const ASYNC_BUFFER_LEN: usize = 64 << 10;
 
 /// A chunk whose bytes are arriving.
@@ -52,37 +56,42 @@ struct Gathering {
     info: ChunkInfo,
     wanted: Range<u32>,
     chunk: ChunkBuffer,
-    /// Where its bytes are, if they do not arrive here.
+    /// The range of the source that the worker reads, if the bytes do not pass through the parser.
     fetch: Option<Fetch>,
 }
 
 /// The state of an engine.
+///
+/// ```text
+///   Reading ◄─► Draining            the input is used up for now
+///   Reading ◄─► Splitting           a chunk of more than 64 MiB
+///   Reading, Draining, Splitting ─► Ended, Failed, Broken
+/// ```
 enum State {
     /// The input arrives.
     Reading,
-    /// The input is used up for now, and nothing of the next chunk has been seen: chunks under way are delivered before
-    /// the engine waits for more.
+    /// The available input is used up, and no byte of the next chunk has arrived. Deliver the pending chunks before waiting for
+    /// more.
     Draining,
-    /// A large chunk is delivered piece by piece, after the chunks under way.
+    /// After the pending chunks, a large chunk is delivered in pieces.
     Splitting(Box<LargeChunk>),
-    /// Nothing follows the chunks under way: the end, or an error in the structure.
+    /// After the pending chunks: the end, or an error in the structure.
     Ended(std::result::Result<(), ParseError>),
-    /// The source could not be read: nothing follows the chunks under way but this error.
+    /// After the pending chunks: this error, since the source could not be read.
     Failed(Error),
-    /// The bytes of a chunk were lost, because its worker panicked or could not read them, and nothing follows but this
-    /// error.
+    /// A chunk was lost, because its worker panicked or could not read it. Each further call returns this error.
     Broken(fn() -> Error),
 }
 
-/// How an engine got on.
+/// The result of a turn of the engine.
 #[expect(clippy::large_enum_variant, reason = "none is kept")]
 pub(super) enum Turn {
     Piece(Piece),
-    /// Nothing follows.
+    /// The end of the input.
     End,
-    /// It waits for a worker.
+    /// The caller must wait for a worker.
     Busy,
-    /// It needs more input.
+    /// The engine needs more input.
     Hungry,
 }
 
@@ -102,7 +111,7 @@ pub(super) struct Engine<R> {
     content_buffers: BufferPool<Vec<u8>>,
     first: Option<FirstMember>,
     pub(super) warnings: Vec<Warning>,
-    /// Arrays that do not have the bytes of the content, of members that have ended.
+    /// Errors of ended members that describe an array of another length than their content.
     pub(super) wrong_arrays: Vec<ParseError>,
 }
 
@@ -126,7 +135,7 @@ impl<R> Engine<R> {
         };
         Self {
             input: match settings.crew {
-                // There may be thousands of connections.
+                // Use a small buffer: there may be thousands of connections.
                 Some(_) => BufferedInput::with_buffer(reader, ASYNC_BUFFER_LEN),
                 None => BufferedInput::new(reader),
             },
@@ -173,13 +182,13 @@ impl<R> Engine<R> {
         self.input.into_parts()
     }
 
-    /// Waits for the worker that it is busy with.
+    /// Waits for the worker on which the next piece depends.
     #[cfg(feature = "tokio")]
     pub(super) fn wait(&mut self) {
         self.dispatcher.wait();
     }
 
-    /// Takes input that it is hungry for.
+    /// Takes input, after [`Turn::Hungry`].
     #[cfg(feature = "tokio")]
     pub(super) fn feed(&mut self, input: &mut impl bytes::Buf) {
         self.input.feed(input);
@@ -199,6 +208,7 @@ impl<R> Engine<R> {
         self.content_buffers.put(buffer);
     }
 
+    /// Takes a piece from a finished job, and its buffer for reuse. After a read error of the worker, the engine is broken.
     fn deliver(&mut self, done: Done) -> Result<Piece> {
         let done = self.take_piece(done);
         self.chunk_buffers.put(done.chunk);
@@ -208,7 +218,7 @@ impl<R> Engine<R> {
         done.piece
     }
 
-    /// The wanted part of the chunk that begins at `content`, if there is one.
+    /// The part of the chunk that begins at `content` which the range of the options includes, if any.
     fn wanted(&self, content: u64, nbytes: u32) -> Option<Range<u32>> {
         let Some(range) = &self.settings.options.range else {
             return Some(0..nbytes);
@@ -224,11 +234,11 @@ impl<R> Engine<R> {
 }
 
 impl<R: Read> Engine<R> {
-    /// The next piece of the content, or nothing at the end of the input.
+    /// The next piece of the content, or `None` at the end of the input.
     ///
     /// # Errors
-    /// Returns any error of reading, after which the call may be tried again unless a worker was reading; an error in the
-    /// structure, or of a worker that panicked, each of which is permanent.
+    /// Returns any error of reading, after which the call may be repeated unless a worker was reading. Errors in the structure
+    /// and of a worker that panicked are permanent.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         loop {
             match self.turn(false)? {
@@ -240,10 +250,10 @@ impl<R: Read> Engine<R> {
         }
     }
 
-    /// Gets more input, or lets the caller take the chunks under way before it has to wait.
+    /// Reads more input, unless pending chunks must be delivered before it waits.
     fn read_more(&mut self) -> Result<()> {
         if self.bodies.is_some() {
-            // Reading a file never has to wait for its writer.
+            // Reading a file does not wait for a writer.
             return self.read_file();
         }
         if matches!(self.state, State::Draining) {
@@ -253,7 +263,7 @@ impl<R: Read> Engine<R> {
             return Ok(());
         }
         if self.dispatcher.send() {
-            // The rest of this chunk may take any time: those before it need not wait.
+            // The rest of this chunk may take any time: deliver earlier chunks now.
             if self.input.was_short() {
                 self.state = State::Draining;
             }
@@ -267,8 +277,8 @@ impl<R: Read> Engine<R> {
 }
 
 impl<R> Engine<R> {
-    /// Gets on until there is a piece, or something to wait for. If `is_hurried`, it delivers the chunks under way before
-    /// it asks for input.
+    /// Works until a piece is ready, or until it must wait for input or a worker. If `is_hurried`, it delivers the pending
+    /// chunks before it asks for input.
     pub(super) fn turn(&mut self, is_hurried: bool) -> Result<Turn> {
         loop {
             let is_hurried = match self.state {
@@ -307,7 +317,7 @@ impl<R> Engine<R> {
         match event {
             Ok(Event::ChunkData(data)) => {
                 let here = self.gathering.as_mut();
-                // A chunk that is fetched is fetched whole, even if the source has grown since.
+                // A worker fetches the whole rest of its chunk, even if the source has grown and the bytes also arrive here.
                 if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
                     gathering
                         .chunk
@@ -330,7 +340,7 @@ impl<R> Engine<R> {
                 }
             }
             Ok(Event::MemberEnd) => self.end_member(),
-            // The same if only the end mark of a member is missing: another member follows and would silently be lost.
+            // A missing end mark before another member is also an error, or that member would be lost silently.
             Err(error) => {
                 self.gathering = None;
                 self.state = State::Ended(Err(error));
@@ -349,7 +359,7 @@ impl<R> Engine<R> {
         }
     }
 
-    /// Notes that no more input follows.
+    /// Ends the input.
     pub(super) fn end_of_input(&mut self) {
         self.gathering = None;
         self.state = State::Ended(match self.parser.finish() {
@@ -365,7 +375,7 @@ impl<R> Engine<R> {
         });
     }
 
-    /// Stops after the last byte that is wanted.
+    /// Stops after the last byte of the range in the options.
     fn end_of_range(&mut self) {
         let range = self.settings.options.range.as_ref();
         if range.is_some_and(|range| range.end <= self.content) {
@@ -373,6 +383,7 @@ impl<R> Engine<R> {
         }
     }
 
+    /// Begins to gather a chunk, unless the range of the options excludes it.
     fn begin_chunk(&mut self, header: ChunkHeader, bytes: &[u8]) -> Result<()> {
         let begin = self.content;
         let end = begin.checked_add(header.nbytes.into());
@@ -411,6 +422,7 @@ impl<R> Engine<R> {
         ParseError { error, position }.into()
     }
 
+    /// Passes the gathered chunk to the workers. A large chunk is delivered in pieces.
     fn end_chunk(&mut self, digest: Digest) {
         let Some(Gathering {
             info,
@@ -445,7 +457,7 @@ impl<R> Engine<R> {
     }
 }
 
-/// The error after a chunk that a worker could not read.
+/// The error of all calls after a worker could not read a chunk.
 fn unreadable() -> Error {
     let what = "an earlier chunk could not be read; this reader cannot be used any further";
     Error::from(io::Error::other(what)).on(Side::Source)

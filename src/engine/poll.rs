@@ -1,21 +1,21 @@
-//! An engine that never waits: a task is woken once there is input, or once a worker is done.
+//! An engine that never blocks: it wakes the task when input arrives, or when a worker is done.
 
 use super::{Engine, Piece, Turn};
 use crate::aio::{Pace, Source};
 use bloscpack_error::{Error, IoSide, Result};
 use std::task::{Context, Poll, ready};
 
-/// How an engine gets on with a source that is polled.
+/// The state of an engine whose source is polled.
 #[derive(Debug, Default)]
 pub(crate) struct Feed {
-    /// The error of the source, which is returned after the chunks under way.
+    /// An error of the source, which is returned after the pending chunks.
     failed: Option<Error>,
     pace: Pace,
 }
 
 impl<S: Source> Engine<S> {
-    /// The next piece of the content, or nothing at the end of the input. If the source has nothing for now, the chunks under
-    /// way are delivered.
+    /// The next piece of the content, or `None` at the end of the input. If the source is pending, the pending chunks are
+    /// delivered first.
     pub(crate) fn poll_next(
         &mut self,
         feed: &mut Feed,
@@ -68,7 +68,7 @@ impl<S: Source> Engine<S> {
         if !ready!(polled).reading()? {
             self.end_of_input();
         }
-        // A buffer has fewer bytes than fit in memory.
+        // The difference is at most the length of a buffer.
         feed.pace
             .count(usize::try_from(self.total_in() - before).unwrap_or(usize::MAX));
         Poll::Ready(Ok(()))

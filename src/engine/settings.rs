@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// The form that the chunks must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// Bytes of one content.
+    /// Parts of one content.
     Content,
     /// Records, packed or not.
     Records,
-    /// Anything.
+    /// Any form, for verification.
     Chunks,
 }
 
@@ -33,7 +33,7 @@ impl Wanted {
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub options: Options,
-    /// The threads that do the work instead of the engine's own.
+    /// The crew that works instead of the engine's own threads.
     pub crew: Option<Arc<Crew>>,
     pub wanted: Wanted,
 }
@@ -64,15 +64,30 @@ impl Settings {
     }
 }
 
-/// Something unusual in an input that does not make the data wrong.
+/// Something unusual in an input that does not make the data wrong. [`Display`](std::fmt::Display) shows it with its position.
+///
+/// ```
+/// use bloscpack::{Decoder, Encoder};
+/// use std::io::{Cursor, Write, sink};
+/// let mut encoder = Encoder::builder().write_to_file(Cursor::new(Vec::new()))?;
+/// encoder.write_all(b"content")?;
+/// let mut file = encoder.finish()?.into_inner();
+/// file.extend([9; 5]);
+///
+/// let mut decoder = Decoder::new(file.as_slice());
+/// assert_eq!(decoder.copy_to(&mut sink())?, 7);
+/// assert!(decoder.warnings()[0].to_string().ends_with("ignored 5 trailing bytes"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Bytes after the last chunk, as an append by the reference implementation leaves them.
+    /// Meaningless bytes after the last chunk, as an append by Bloscpack for Python leaves them. They were ignored.
     Trailing(Trailing),
-    /// The writer did not finish the stream or file, which was allowed.
+    /// The writer did not finish the stream or file, and the caller accepts that
+    /// ([`Options::allow_unterminated`]), or only surveys it.
     Unended(ParseError),
-    /// The chunks hold records that are packed in an unknown way: the chunks were checked, but not the records in them.
+    /// The chunks contain records that are packed in an unknown way. `verify` checked the chunks, but not the records.
     UnknownPacking(ParseError),
 }
 

@@ -1,4 +1,4 @@
-//! [`Windows`]: a source that several threads read ahead of the parser.
+//! [`Windows`]: reads a source ahead of the parser, on several threads.
 
 use crate::shared_source::Fetch;
 use bloscpack_error::checked::len_of;
@@ -12,20 +12,20 @@ use std::sync::Arc;
 /// Bytes of a window.
 const WINDOW: u64 = 1 << 20;
 
-/// Bytes of a source, and whether they are all that were asked for: otherwise the source ends there.
+/// Bytes of a source. If the window is not full, the source ends after them.
 pub(super) struct Window {
     pub bytes: Vec<u8>,
     pub is_full: bool,
 }
 
-/// Reads a source in order, a MiB at a time, and several of them at once.
+/// Reads a source in windows of 1 MiB, several at once, and returns them in order.
 pub(super) struct Windows {
     pipeline: Pipeline<(Range<u64>, Vec<u8>), io::Result<Window>>,
-    /// Buffers for the next windows: memory that was used before costs less than fresh memory.
+    /// Buffers for the next windows: reused memory costs less than fresh memory.
     buffers: Vec<Vec<u8>>,
-    /// The bytes that no thread has been told to read.
+    /// The range that no thread reads yet.
     left: Range<u64>,
-    /// Windows that were taken: no more than these are read ahead, so that a reader of a few bytes costs little.
+    /// Number of windows taken. No more windows than this are read ahead, so reading a few bytes costs little.
     taken: usize,
 }
 
@@ -44,10 +44,10 @@ impl Windows {
         }
     }
 
-    /// The next window, or nothing at the end.
+    /// The next window, or `None` at the end.
     ///
     /// # Errors
-    /// Returns any error of the source, after which nothing follows.
+    /// Returns any error of the source. No window follows it.
     pub(super) fn next(&mut self) -> Result<Option<Window>> {
         while !self.left.is_empty()
             && !self.pipeline.is_full()
@@ -65,13 +65,13 @@ impl Windows {
         }
     }
 
-    /// Takes the buffer of a window that was used.
+    /// Takes back the buffer of a used window.
     pub(super) fn put_back(&mut self, buffer: Vec<u8>) {
         self.buffers.push(buffer);
     }
 }
 
-/// Reads these bytes of a source, or those up to its end.
+/// Reads these bytes of a source, or fewer at its end.
 fn read(source: &SharedSource, bytes: Range<u64>, mut window: Vec<u8>) -> io::Result<Window> {
     let len = usize::try_from(len_of(&bytes)).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let fetch = Fetch {

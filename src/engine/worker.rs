@@ -1,4 +1,4 @@
-//! The work on one chunk: check its digest, decode it.
+//! The work on one chunk: read the rest of it if necessary, check its digest, decode it.
 
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
@@ -10,7 +10,7 @@ use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A chunk, and where it is in the input and in the content.
+/// A chunk, with its places in the input and in the content.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkInfo {
     pub position: Position,
@@ -19,21 +19,21 @@ pub(crate) struct ChunkInfo {
     pub header: ChunkHeader,
     /// The form of the chunks of its member, if it is known.
     pub form: Option<Form>,
-    /// False for all but the first piece of a chunk that is delivered in several.
+    /// False for later pieces of a chunk that is delivered in several.
     pub is_first_piece: bool,
 }
 
-/// Decoded bytes, or the reason why there are none.
+/// Decoded bytes of a chunk, or the damage.
 pub(crate) struct Piece {
     pub info: ChunkInfo,
-    /// The bytes are the first `len` of these.
+    /// The first `len` bytes are the content.
     pub buffer: Vec<u8>,
     pub len: usize,
     pub result: std::result::Result<(), FormatError>,
 }
 
 impl Piece {
-    /// Whether no further piece of its chunk follows.
+    /// Whether this is the last piece of its chunk.
     pub(crate) fn is_last(&self) -> bool {
         let content = &self.info.content;
         content.start + to_u64(self.len) >= content.end
@@ -44,22 +44,22 @@ impl Piece {
     }
 }
 
-/// A chunk that is to be checked and decoded.
+/// A chunk for a worker.
 pub(super) struct Job {
     pub info: ChunkInfo,
     pub checksum: Checksum,
-    /// None if it was checked.
+    /// `None` if it has been checked.
     pub digest: Option<Digest>,
     pub chunk: ChunkBuffer,
-    /// The rest of the chunk, if it is still to be read.
+    /// The rest of the chunk, if the worker reads it.
     pub fetch: Option<Fetch>,
-    /// The part of its uncompressed bytes that is wanted.
+    /// The part of its uncompressed bytes to decode.
     pub wanted: Range<u32>,
     pub buffer: Vec<u8>,
 }
 
 impl Job {
-    /// Reads the rest of the chunk, if it is still to be read.
+    /// Reads the rest of the chunk, if it was not read before.
     fn fetch(&mut self) -> Result<()> {
         match self.fetch.take() {
             Some(fetch) => self.chunk.fetch(&fetch),
@@ -68,7 +68,7 @@ impl Job {
     }
 }
 
-/// A job done, with its buffers to be used again.
+/// A finished job, with its buffers for reuse.
 pub(super) struct Done {
     pub chunk: ChunkBuffer,
     /// An error if the bytes of the chunk could not be read.
@@ -78,7 +78,7 @@ pub(super) struct Done {
 /// The result of the work on a chunk.
 pub(super) type Outcome = std::result::Result<Done, Panicked>;
 
-/// The work on several chunks. If one makes the worker panic, it is the last in the result.
+/// The work on several chunks. It ends after a chunk that makes the worker panic.
 pub(super) fn work_all(
     decoder: &mut ChunkDecoder,
     hashers: &Hashers,
@@ -96,7 +96,7 @@ pub(super) fn work_all(
     outcomes
 }
 
-/// The work on a chunk: read the rest of it, check it, then decode it.
+/// The work on one chunk.
 fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
     let piece = match job.fetch().and_then(|()| check(hashers, &job)) {
         Err(error) => Err(error),
@@ -126,7 +126,7 @@ fn check(hashers: &Hashers, job: &Job) -> Result<std::result::Result<(), FormatE
     Ok(FormatError::check_digest(job.checksum, digest, computed))
 }
 
-/// Decodes the wanted part of a chunk into an old buffer.
+/// Decodes the wanted part of a chunk into a reused buffer.
 fn decode(
     decoder: &mut ChunkDecoder,
     info: ChunkInfo,

@@ -1,4 +1,4 @@
-//! [`ContentFollower`]: the content of a file, and what is appended to it.
+//! [`ContentFollower`]: the content of a file, and further content as it is appended.
 
 use super::core::Follower;
 use super::source::FollowedFile;
@@ -8,11 +8,12 @@ use bloscpack_error::checked::to_u64;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Reads the content of a file, and waits for more that is appended to it; created by
+/// Reads the content of a file, and waits for content that is appended; created by
 /// [`FollowOptions::content`](super::FollowOptions::content).
 ///
-/// Reading waits for the next bytes. If none have come in the time that it was given, that is an error of the kind
-/// [`WouldBlock`](io::ErrorKind::WouldBlock), and reading can go on. The end is reached only when it is stopped.
+/// As a [`Read`], it blocks until bytes arrive. If none arrive within the [timeout](super::FollowOptions::timeout), it returns
+/// an error of the kind [`WouldBlock`](io::ErrorKind::WouldBlock), after which reading may continue. It returns 0 bytes, the
+/// end, only after it was [stopped](super::FollowOptions::stop).
 ///
 /// ```
 /// use bloscpack::follow::FollowOptions;
@@ -42,25 +43,26 @@ impl ContentFollower {
         Self { follower, timeout }
     }
 
-    /// The byte of the content that comes next: a follower that begins [from](super::FollowOptions::from) there misses
+    /// The position of the next byte in the content. A follower that begins [from](super::FollowOptions::from) there misses
     /// nothing and repeats nothing.
     pub fn position(&self) -> u64 {
         self.follower.position
     }
 
-    /// Goes to another byte, perhaps of a file that has taken the place of the one that was followed.
+    /// Moves to another byte of the file that has the path now, which may be another file than before.
     ///
     /// # Errors
-    /// Returns the errors of [`FollowOptions::content`](super::FollowOptions::content).
+    /// Returns the errors of [`FollowOptions::content`](super::FollowOptions::content), such as a
+    /// [`Usage`](bloscpack_error::Category::Usage) error past the end.
     pub fn seek(&mut self, byte: u64) -> Result<()> {
         self.follower.seek(byte)
     }
 
-    /// Reads the bytes that are there, as many as `buf` has room for, and returns how many: 0 if there are none yet. It does
-    /// not wait.
+    /// Reads available bytes, at most as many as `buf` has room for, and returns how many were read: 0 if none are available
+    /// or `buf` is empty. It does not block, and sees bytes that were appended later only after [`wait`](Self::wait).
     ///
     /// # Errors
-    /// Returns the error of a damaged chunk, and any error of the file system. The position stays.
+    /// Returns the error of a damaged chunk, and any error of the file system. The position does not change.
     pub fn try_read(&mut self, buf: &mut [u8]) -> Result<usize> {
         let read = |reader: &IndexedReader<_>, position, _| reader.read_at(position, buf);
         let len = self.follower.read(read)?.unwrap_or(0);
@@ -68,13 +70,13 @@ impl ContentFollower {
         Ok(len)
     }
 
-    /// Waits until [`try_read`](Self::try_read) can return something; false after this time, or if it was stopped. Without a
-    /// time it waits for ever.
+    /// Blocks until [`try_read`](Self::try_read) can return bytes. Returns false after `timeout`, or when it was stopped;
+    /// without a timeout it waits without limit.
     ///
     /// # Errors
-    /// Returns any error of the file system; that of a file that has become damaged; and
-    /// [`Code::Replaced`](bloscpack_error::Code::Replaced) if another file has taken its place and does not go on from there:
-    /// [`seek`](Self::seek) to 0 then begins with that one.
+    /// Returns any error of the file system, the error of a file that has become damaged, and
+    /// [`Code::Replaced`](bloscpack_error::Code::Replaced) if a file with other content has taken its place:
+    /// [`seek`](Self::seek) to 0 begins with the new file.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         self.follower.wait(timeout)
     }

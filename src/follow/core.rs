@@ -9,32 +9,34 @@ use bloscpack_storage::{FileWatch, Refreshed};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Bytes before the position by which content is recognized.
+/// Bytes before the position, by which a follower recognizes content.
 const TAIL: u64 = 4096;
-/// Errors that pass: the snapshot was lost, because the file was changed without a record of its old content; or others
-/// hold the file.
+/// Temporary errors: the snapshot is lost, because a program changed the file without keeping its old content, or another
+/// process has locked the file.
 const PASSING: [io::ErrorKind; 2] = [
     io::ErrorKind::StaleNetworkFileHandle,
     io::ErrorKind::ResourceBusy,
 ];
-/// How often in a row they may occur.
+/// The most temporary errors in a row.
 const MAX_FAILURES: u32 = 100;
-/// The pause between two such attempts.
+/// The pause after a temporary error.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A reader that is refreshed as the file grows.
 pub(super) trait Growing {
-    /// The word for what is counted.
+    /// The unit of positions, for messages.
     const WHAT: &'static str;
 
+    /// Opens the current state of the file.
     fn refresh(&mut self) -> Result<Refreshed>;
 
+    /// Closes the file until the next refresh.
     fn release(&mut self);
 
-    /// How much there is.
+    /// The end, as a position.
     fn end(&self) -> u64;
 
-    /// A number that shows what precedes a position.
+    /// A checksum of what precedes a position.
     fn tail(&self, position: u64) -> Result<u32>;
 }
 
@@ -89,13 +91,13 @@ pub(super) struct Follower<R> {
     pub reader: R,
     pub position: u64,
     watch: FileWatch,
-    /// A position of earlier, and what precedes it.
+    /// An earlier position, and the checksum of what precedes it.
     known: (u64, u32),
-    /// Whether the source was released, or its snapshot was lost.
+    /// Whether the source was released, or its snapshot is lost.
     is_idle: bool,
-    /// Whether the file may be another one, which need not go on from the position.
+    /// Whether it may be another file, whose content need not be the same before the position.
     is_other: bool,
-    /// How often in a row an attempt to read the file has failed in a way that passes.
+    /// The number of temporary errors in a row.
     failures: u32,
 }
 
@@ -114,7 +116,7 @@ impl<R: Growing> Follower<R> {
         Ok(follower)
     }
 
-    /// Goes to a position of the file that has the name now.
+    /// Moves to a position in the file that has the path now.
     pub(super) fn seek(&mut self, position: u64) -> Result<()> {
         self.is_idle = true;
         self.reader.refresh()?;
@@ -122,6 +124,7 @@ impl<R: Growing> Follower<R> {
         self.go_to(position)
     }
 
+    /// Sets the position, and stores the checksum of what precedes it.
     fn go_to(&mut self, position: u64) -> Result<()> {
         let (end, what) = (self.reader.end(), R::WHAT);
         if position > end {
@@ -139,8 +142,8 @@ impl<R: Growing> Follower<R> {
         !self.is_idle && self.position < self.reader.end()
     }
 
-    /// Reads what follows the position: `read` gets the reader, the position and the end. Nothing is returned if there is
-    /// nothing yet.
+    /// Reads what follows the position: `read` receives the reader, the position and the end. Returns `None` if nothing follows
+    /// yet.
     pub(super) fn read<T>(
         &mut self,
         read: impl FnOnce(&R, u64, u64) -> Result<T>,
@@ -152,7 +155,7 @@ impl<R: Growing> Follower<R> {
         self.unless_lost(done)
     }
 
-    /// The result, or nothing if the snapshot was lost: then it is time for another one.
+    /// The result, or `None` after a temporary error: the next wait then opens the file again.
     fn unless_lost<T>(&mut self, done: Result<T>) -> Result<Option<T>> {
         match done {
             Err(error) if is_kind(&error, &PASSING) && self.failures < MAX_FAILURES => {
@@ -167,15 +170,15 @@ impl<R: Growing> Follower<R> {
         }
     }
 
-    /// Waits for something new; false if the time is over, or the wait was stopped.
+    /// Waits for something new. Returns false if the time is over, or if the wait was stopped.
     pub(super) fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
-        // No deadline that far away is ever reached.
+        // A deadline beyond the clock's range is never reached.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         while !self.has_more() {
             self.release()?;
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let is_over = left.is_some_and(|left| left.is_zero());
-            // A refresh that has failed is tried again, also if the file does not change any more.
+            // Try a failed refresh again, even if the file does not change.
             let (is_due, time) = match self.failures {
                 0 => (false, left),
                 _ => (true, Some(left.unwrap_or(PAUSE).min(PAUSE))),
@@ -196,7 +199,7 @@ impl<R: Growing> Follower<R> {
         self.watch.is_stopped()
     }
 
-    /// Gives up the file until it changes.
+    /// Closes the file until it changes.
     fn release(&mut self) -> Result<()> {
         if !self.is_idle {
             let tail = self.reader.tail(self.position);
@@ -209,10 +212,10 @@ impl<R: Growing> Follower<R> {
         Ok(())
     }
 
-    /// Goes on to what the file contains now, which has to go on from the position.
+    /// Opens the current state of the file. Another file must have the same content before the position.
     fn refresh(&mut self) -> Result<()> {
         let found = match self.reader.refresh() {
-            // Its name has gone, and may come back.
+            // The file was removed. Another one may get its name.
             Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => return Ok(()),
             found => found?,
         };

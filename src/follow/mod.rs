@@ -1,8 +1,13 @@
-//! Files that are read while they grow.
+//! Follow a file that other programs append to, as `tail -f` does.
 //!
-//! [`RecordFollower`] returns the records of a file one by one, and waits for those that others append; [`ContentFollower`]
-//! does the same with the bytes of a content. Both begin at any number, so that a follower that was interrupted can go on
-//! where it was.
+//! [`RecordFollower`] returns the records of a file one by one, and waits for further records; [`ContentFollower`] returns the
+//! bytes of a content. Both begin at any position: a program stores [`number`](RecordFollower::number) or
+//! [`position`](ContentFollower::position), and later continues there with [`from`](FollowOptions::from).
+//!
+//! ```text
+//!   FollowOptions ─► records(path) ─► RecordFollower ──┐
+//!                 ─► content(path) ─► ContentFollower ─┴─► read what is new ─► wait for a commit ─► refresh ─► read ...
+//! ```
 //!
 //! ```
 //! use bloscpack::{edit::RecordEditor, follow::FollowOptions, records::RecordWriter};
@@ -27,16 +32,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is seen
+//! # What a follower sees
 //!
-//! Each commit is seen at once, as a whole, a moment after it was made; on file systems that report no changes, such as those
-//! of a network, a fifth of a second later. A follower that waits holds no lock, and no writer waits for it. Nothing is
-//! delivered twice: if content before the position is patched, the follower does not return to it.
+//! A follower sees each commit as a whole, a moment after it was made, or a fifth of a second later on file systems that report
+//! no changes, such as network file systems. It holds no lock while it waits, and no writer waits for it. Nothing is delivered
+//! twice: if content before the position is patched, the follower does not return to it.
 //!
-//! Another file may take the place of the one that is followed. If it goes on from it, as a file that an append has
-//! rewritten does, the follower goes on there. Whether it does is decided by what precedes the position: the last record, or
-//! up to 4 KiB of content. Otherwise the follower fails; [`seek`](RecordFollower::seek) to 0 then begins with the new file. A file
-//! without a name is waited for.
+//! If the file is removed, the follower waits until a file with this name exists again. If another file takes its place, the
+//! follower compares what precedes its position: the last record, or up to 4 KiB of content. If that is the same, as in a file
+//! that an append has rewritten, it continues at its position. Otherwise it fails with
+//! [`Code::Replaced`](bloscpack_error::Code::Replaced), and [`seek`](RecordFollower::seek) to 0 begins with the new file.
 
 mod content;
 mod core;

@@ -12,7 +12,7 @@ use bloscpack_storage::{FileWatch, StopSignal};
 use std::path::Path;
 use std::time::Duration;
 
-/// Options of a follower.
+/// Options of a follower: where it begins, how long it waits, and how it is stopped.
 ///
 /// ```no_run
 /// use bloscpack::follow::FollowOptions;
@@ -39,35 +39,36 @@ pub struct FollowOptions {
 }
 
 impl FollowOptions {
-    /// Begins at 0, and waits for ever.
+    /// All defaults: a follower that begins at 0, and waits without limit.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The number of the first record, or of the first byte of the content; 0 by default. A follower that was interrupted
-    /// goes on here.
+    /// The number of the first record, or the position of the first byte in the content; 0 by default. A follower continues an
+    /// earlier one from its [`number`](RecordFollower::number) or [`position`](ContentFollower::position).
     #[must_use]
     pub fn from(mut self, first: u64) -> Self {
         self.from = first;
         self
     }
 
-    /// How long to wait for something new: for ever by default, not at all with zero.
+    /// How long the iterator or [`Read`](std::io::Read) waits for something new: without limit by default, not at all with
+    /// zero. The time begins again with each item.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Ends the wait when [`StopSignal::stop`] is called.
+    /// Ends a wait in progress, and each later one, when [`StopSignal::stop`] is called, from any thread.
     #[must_use]
     pub fn stop(mut self, stop: &StopSignal) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// How the file is read. Chunks are decoded on the caller's thread, whatever the number of threads.
+    /// How the file is read: limits, hashers, cache. Chunks are decoded on the caller's thread.
     #[must_use]
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
@@ -77,9 +78,8 @@ impl FollowOptions {
     /// Follows the records of the file at this path.
     ///
     /// # Errors
-    /// Returns any error of the file system, also if there is no such file; the errors of
-    /// [`IndexedRecordReader::with_options`]; and a
-    /// [`Usage`](bloscpack_error::Category::Usage) error if the file has fewer records than precede the first one.
+    /// Returns any error of the file system, also for a missing file; the errors of [`IndexedRecordReader::with_options`]; and
+    /// [`Usage`](bloscpack_error::Category::Usage) if [`from`](Self::from) is past the last record.
     pub fn records(&self, path: &Path) -> Result<RecordFollower> {
         let (watch, file) = self.open(path)?;
         let reader = IndexedRecordReader::with_options(file, self.options.clone())?;
@@ -90,9 +90,8 @@ impl FollowOptions {
     /// Follows the content of the file at this path.
     ///
     /// # Errors
-    /// Returns any error of the file system, also if there is no such file; the errors of
-    /// [`IndexedReader::with_options`]; and a
-    /// [`Usage`](bloscpack_error::Category::Usage) error if the content is shorter than what precedes the first byte.
+    /// Returns any error of the file system, also for a missing file; the errors of [`IndexedReader::with_options`]; and
+    /// [`Usage`](bloscpack_error::Category::Usage) if [`from`](Self::from) is past the end of the content.
     pub fn content(&self, path: &Path) -> Result<ContentFollower> {
         let (watch, file) = self.open(path)?;
         let reader = IndexedReader::with_options(file, self.options.clone())?;
@@ -100,7 +99,7 @@ impl FollowOptions {
         Ok(ContentFollower::new(follower, self.timeout))
     }
 
-    /// The watch is older, so that no change is missed.
+    /// Starts the watch before it opens the file, so that no change is missed.
     fn open(&self, path: &Path) -> Result<(FileWatch, FollowedFile)> {
         let watch = FileWatch::new(path, self.stop.clone()).reading()?;
         let file = FollowedFile::open(path.to_owned()).map_err(Error::from);

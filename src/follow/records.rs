@@ -1,4 +1,4 @@
-//! [`RecordFollower`]: the records of a file, and those that are appended to it.
+//! [`RecordFollower`]: the records of a file, and further records as they are appended.
 
 use super::core::Follower;
 use super::source::FollowedFile;
@@ -9,15 +9,18 @@ use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The most records that are read at once, and the bytes after which no other one is.
+/// The most records that are read at once, and the number of bytes after which reading stops.
 const BATCH: u64 = 1024;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Returns the records of a file, and waits for others that are appended to it; created by
+/// Returns the records of a file, and waits for records that are appended; created by
 /// [`FollowOptions::records`](super::FollowOptions::records).
 ///
-/// As an [`Iterator`] it waits for the next record, and returns nothing if none has come in the time that it was given, or
-/// if it was stopped; it may then be asked again. After an error it returns nothing more.
+/// As an [`Iterator`], it blocks until a record arrives. It returns `None` if none arrives within the
+/// [timeout](super::FollowOptions::timeout), or if it was [stopped](super::FollowOptions::stop); it may be asked again. After
+/// an error, the iterator returns `None` until [`seek`](Self::seek).
+///
+/// It reads up to 1024 records, or about 4 MiB, ahead.
 ///
 /// ```
 /// use bloscpack::{follow::FollowOptions, records::RecordWriter};
@@ -55,26 +58,28 @@ impl RecordFollower {
         }
     }
 
-    /// The number of the record that comes next: a follower that begins [from](super::FollowOptions::from) there misses
-    /// nothing and repeats nothing.
+    /// The number of the next record. A follower that begins [from](super::FollowOptions::from) there misses nothing and
+    /// repeats nothing.
     pub fn number(&self) -> u64 {
         self.follower.position - to_u64(self.batch.len())
     }
 
-    /// Goes to another record, perhaps of a file that has taken the place of the one that was followed.
+    /// Moves to another record of the file that has the path now, which may be another file than before.
     ///
     /// # Errors
-    /// Returns the errors of [`FollowOptions::records`](super::FollowOptions::records).
+    /// Returns the errors of [`FollowOptions::records`](super::FollowOptions::records), such as a
+    /// [`Usage`](bloscpack_error::Category::Usage) error past the last record.
     pub fn seek(&mut self, record: u64) -> Result<()> {
         self.batch.clear();
         self.has_failed = false;
         self.follower.seek(record)
     }
 
-    /// The next record, if it is there; does not wait.
+    /// The next record, or `None` if none is available. It does not block, and sees records that were appended later only
+    /// after [`wait`](Self::wait).
     ///
     /// # Errors
-    /// Returns the error of a damaged chunk, and any error of the file system. The number stays.
+    /// Returns the error of a damaged chunk, and any error of the file system. The number does not change.
     pub fn try_next(&mut self) -> Result<Option<Bytes>> {
         if self.batch.is_empty() {
             let batch = self.follower.read(read_batch)?.unwrap_or_default();
@@ -84,13 +89,13 @@ impl RecordFollower {
         Ok(self.batch.pop_front())
     }
 
-    /// Waits until [`try_next`](Self::try_next) can return something; false after this time, or if it was stopped. Without a
-    /// time it waits for ever.
+    /// Blocks until [`try_next`](Self::try_next) can return a record. Returns false after `timeout`, or when it was stopped;
+    /// without a timeout it waits without limit.
     ///
     /// # Errors
-    /// Returns any error of the file system; that of a file that has become damaged; and
-    /// [`Code::Replaced`](bloscpack_error::Code::Replaced) if another file has taken its place and does not go on from there:
-    /// [`seek`](Self::seek) to 0 then begins with that one.
+    /// Returns any error of the file system, the error of a file that has become damaged, and
+    /// [`Code::Replaced`](bloscpack_error::Code::Replaced) if a file with other records has taken its place:
+    /// [`seek`](Self::seek) to 0 begins with the new file.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         Ok(!self.batch.is_empty() || self.follower.wait(timeout)?)
     }
@@ -107,7 +112,7 @@ impl RecordFollower {
     }
 }
 
-/// Some records from `position` on, which is before the end.
+/// Some records, beginning at `position`, which is before the end.
 fn read_batch(
     reader: &IndexedRecordReader<FollowedFile>,
     position: u64,
@@ -118,7 +123,7 @@ fn read_batch(
     for record in reader.range(position..position + count) {
         match record {
             Err(error) if batch.is_empty() => return Err(error),
-            // It is returned when it is the first one.
+            // The error is returned when this record is the first of a batch.
             Err(_) => break,
             Ok(record) => {
                 bytes += record.len();

@@ -1,4 +1,4 @@
-//! [`FollowedFile`]: the file at a path, as a source that is given up while nobody reads.
+//! [`FollowedFile`]: the file at a path, as a source that is closed while its follower waits.
 
 use bloscpack_storage::{Lock as _, ReadAt, Refresh, Refreshed, Result, Snapshot};
 use std::fs::File;
@@ -8,9 +8,9 @@ use std::path::PathBuf;
 /// A file as of the last refresh.
 pub(super) struct FollowedFile {
     path: PathBuf,
-    /// Nothing between a release and the next refresh.
+    /// `None` between a release and the next refresh.
     snapshot: Option<Snapshot>,
-    /// The same file without a lock. While it is open, no other file has its identity.
+    /// The same file without a lock. While it is open, no other file can get its identity.
     held: Option<File>,
 }
 
@@ -25,7 +25,7 @@ impl FollowedFile {
         Ok(file)
     }
 
-    /// Closes the snapshot, for which writers might wait.
+    /// Closes the snapshot, so that no writer waits for it.
     pub(super) fn release(&mut self) {
         self.snapshot = None;
     }
@@ -65,7 +65,7 @@ impl Refresh for FollowedFile {
     }
 }
 
-/// The identity of an open file, on systems where files have one.
+/// The identity of an open file, if the system has one for files.
 fn identity(file: &File) -> Option<u128> {
     Some(file.presence()?.status().ok()?.identity)
 }

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Chunks by number, the one used last in front, within a bound of bytes.
+/// Chunks by number, the most recently used first, up to a maximum of bytes.
 pub(super) struct Cache {
     chunks: VecDeque<(u64, Arc<[u8]>)>,
     bytes: usize,
     bound: usize,
-    /// The chunk of which a part was asked for last and which was not kept.
+    /// The chunk of the last partial read, if it was not kept.
     missed: Option<u64>,
 }
 
@@ -33,8 +33,8 @@ impl Cache {
         Some(data)
     }
 
-    /// Whether a chunk of this length is worth decoding whole: it fits, and it is asked for twice in a row, or will be, by
-    /// a reader that goes on.
+    /// Whether to decode all of a chunk of this length: it fits into the cache, and it is the second read in a row from this
+    /// chunk, or the caller reads sequentially.
     pub(super) fn is_worth(&mut self, chunk: u64, len: usize, goes_on: bool) -> bool {
         let again = self.missed.replace(chunk) == Some(chunk);
         (again || goes_on) && len <= self.bound

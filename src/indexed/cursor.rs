@@ -1,4 +1,4 @@
-//! [`ContentCursor`]: the content of a file, read and sought; and the content as a source.
+//! [`ContentCursor`]: the content of a file as `Read` and `Seek`; and the content as a source.
 
 use super::IndexedReader;
 use bloscpack_error::checked::to_u64;
@@ -7,10 +7,12 @@ use bloscpack_storage::{ReadAhead, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them; created by
-/// [`IndexedReader::cursor`].
+/// [`IndexedReader::cursor`]. Several cursors may read from one reader.
 ///
-/// Every call reads and checks a chunk again if it is larger than the reader's cache, so large chunks need large buffers or
-/// a [larger cache](crate::Options::cache).
+/// A call to [`read`](Read::read) returns bytes of one chunk only. Each call reads and checks the chunk again if the chunk is
+/// larger than the reader's cache, so large chunks need large buffers or a [larger cache](crate::Options::cache).
+///
+/// Seeking reads nothing. A position past the end is allowed; reading there returns no bytes.
 ///
 /// ```
 /// use bloscpack::indexed::IndexedReader;
@@ -44,7 +46,7 @@ impl<'a, S> ContentCursor<'a, S> {
 
 impl<S: ReadAt> Read for ContentCursor<'_, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        // One chunk at a time, so that damage in the next one does not hide this one.
+        // One chunk at a time: the caller gets this one even if the next is damaged.
         let goes_on = self.next == Some(self.at);
         let len = self
             .reader
@@ -62,7 +64,8 @@ impl<S: ReadAt> Seek for ContentCursor<'_, S> {
     }
 }
 
-/// The content of a file is a source itself, which anything can read that reads files.
+/// The content of a file is itself a source: every reader of sources can read a compressed file as if it were not compressed.
+/// Its size is [`content_len`](Self::content_len).
 ///
 /// ```
 /// use bloscpack::{indexed::IndexedReader, storage::ReadAt};

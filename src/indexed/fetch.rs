@@ -1,4 +1,4 @@
-//! [`Fetcher`]: single chunks, read, checked and decoded.
+//! [`Fetcher`]: reads, checks and decodes single chunks.
 
 use super::index::{ChunkExtent, ChunkSpan};
 use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
@@ -9,10 +9,10 @@ use bloscpack_wire::{Digest, FormatError, Hashers, Limits, ParseError};
 use bytes::Bytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A chunk longer than this is not read before its header has been.
+/// For a chunk longer than this, the header is read and checked first.
 const PEEK: usize = 1 << 20;
 
-/// Reads and decodes chunks; several threads may do so at once.
+/// Reads, checks and decodes chunks. Several threads may use it at once.
 pub(crate) struct Fetcher {
     hashers: Hashers,
     limits: Limits,
@@ -52,7 +52,7 @@ impl Fetcher {
             source.read_exact_at(at, &mut header)?;
             check_header(extent, &header, nbytes)?;
         }
-        // Both ends are in the file, so this takes at most as much memory as the file is long.
+        // Both ends are in the file, so this allocates no more than the length of the file.
         let mut bytes = source.read_bytes(at, len)?;
         let header = check_header(extent, &bytes, nbytes)?;
         let ctbytes = to_usize(header.ctbytes);
@@ -68,7 +68,7 @@ impl Fetcher {
         Ok((header, bytes))
     }
 
-    /// Decodes a part of a chunk of the content, which begins `skip` bytes after the chunk's beginning.
+    /// Decodes a part of a chunk. The part begins `skip` bytes after the beginning of the chunk's content.
     pub(crate) fn decode(
         &self,
         span: &ChunkSpan,
@@ -81,7 +81,7 @@ impl Fetcher {
         self.decode_part(&span.extent, bytes, skip, part)
     }
 
-    /// Decodes all of a chunk, or a part of it that begins `skip` bytes after its beginning.
+    /// Decodes all of a chunk, or with `skip` a part that begins this many bytes after the beginning of its content.
     pub(crate) fn decode_part(
         &self,
         extent: &ChunkExtent,
@@ -108,7 +108,7 @@ impl Fetcher {
     }
 }
 
-/// Whether a chunk, or something whose header says that it ends where the next one begins, is in its place.
+/// Whether the header at the place of a chunk fits the chunk: its length, and its end where the next chunk begins.
 ///
 /// # Errors
 /// Returns any error of the source.
@@ -122,7 +122,7 @@ pub(crate) fn is_in_place<S: ReadAt>(source: &S, span: &ChunkSpan) -> Result<boo
     Ok(check_header(&span.extent, &bytes, Some(nbytes)).is_ok())
 }
 
-/// Parses the header of a chunk, and compares it with the known facts about the chunk.
+/// Parses the header of a chunk, and compares it with the expected lengths.
 fn check_header(extent: &ChunkExtent, bytes: &[u8], nbytes: Option<u32>) -> Result<ChunkHeader> {
     let header = bytes.first_chunk().ok_or(FormatError::Cut {
         found: 0,
@@ -131,7 +131,7 @@ fn check_header(extent: &ChunkExtent, bytes: &[u8], nbytes: Option<u32>) -> Resu
     let header = header.map_err(|error| wrong(extent, error))?;
     let header = ChunkHeader::parse(header).map_err(|error| wrong(extent, error.into()))?;
     let position = &extent.position;
-    // Chunks have numbers; only other sections have none.
+    // The position of a chunk always has a number.
     let number = position.chunk.unwrap_or(0);
     if header.is_end_mark() {
         let (found, expected) = (number, number + 1);

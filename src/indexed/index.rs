@@ -1,8 +1,8 @@
-//! [`Index`]: where every chunk of an input is, in the input and in the content.
+//! [`Index`]: the position of every chunk, in the input and in the content.
 //!
-//! A single V3 member with a filled table of offsets and chunks of one size needs no walk: its table is the index. A short
-//! one is read and checked on opening; of a longer one, the entries that are needed are read and checked with their
-//! neighbours. Everything else is walked once, from chunk header to chunk header.
+//! A single V3 or sealed V2 member with a filled offset table and chunks of one size needs no walk: its table is the index. A
+//! short table is read and checked on opening; entries of a longer one are read as needed, and checked with their neighbours.
+//! Any other input is walked once, from chunk header to chunk header.
 
 use super::table::OffsetTable;
 use crate::engine::Warning;
@@ -18,16 +18,16 @@ use bloscpack_wire::{
 };
 use std::ops::Range;
 
-/// How much is read at once where an input is opened: header and metadata, and a short table.
+/// Bytes that are read at once on opening: header, metadata and a short offset table.
 const HEAD: usize = 8 << 10;
-/// How much may be read there in vain.
+/// The most bytes that may be read there without being used.
 const SPARE: u64 = 12 << 10;
 
 /// Where a chunk is in the input.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkExtent {
     pub position: Position,
-    /// Where the next part begins. Chunk and digest end there or before.
+    /// Where the next part begins. Chunk and digest end there or earlier.
     pub end: u64,
     pub checksum: Checksum,
     /// Whether spare space may follow it.
@@ -42,33 +42,34 @@ pub(crate) struct ChunkSpan {
     pub content: Range<u64>,
 }
 
-/// A member, and how its chunks are found.
+/// A member, and the positions of its chunks.
 struct IndexedMember {
     header: Header,
     form: std::result::Result<Form, FormatError>,
     chunks: Chunks,
-    /// Number of the chunks up to its end, with those of the members before it.
+    /// Number of chunks up to its end, including the members before it.
     chunks_end: u64,
     /// Where it ends in the content of all members.
     content_end: u64,
 }
 
+/// How the chunks of a member are found.
 enum Chunks {
-    /// By the table of offsets, which is filled in. Records have no common size, and thus no positions in one content.
+    /// By a filled offset table. Without a common chunk size, as for records, chunks have no positions in one content.
     Table {
         entries: OffsetTable,
         chunk_size: Option<u64>,
         /// Where the last chunk ends.
         end: u64,
     },
-    /// By a walk; they ascend in the input and in the content.
+    /// By a walk, in ascending order.
     Walked {
         member: u64,
         chunks: Vec<WalkedChunk>,
     },
 }
 
-/// The facts about a chunk that a walk keeps. They are few, since the chunk itself may be just as short.
+/// What a walk keeps of a chunk. Keep it small: the chunk itself may be equally short.
 struct WalkedChunk {
     at: u64,
     ctbytes: u32,
@@ -77,7 +78,7 @@ struct WalkedChunk {
     content_end: u64,
 }
 
-/// Where every chunk of an input is.
+/// The positions of all chunks of an input.
 #[derive(Default)]
 pub(crate) struct Index {
     parts: Vec<IndexedMember>,
@@ -86,7 +87,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The index of a source. What is `known` of the same file, before it was changed, is not read again.
+    /// The index of a source. `known` is the index of the same file before it was changed; its entries are not read again.
     pub(crate) fn of<S: ReadAt>(
         source: &S,
         limits: &Limits,
@@ -100,7 +101,7 @@ impl Index {
         }
     }
 
-    /// As [`of`](Self::of), for chunks that are only asked for by number: those of records need no position in a content.
+    /// As [`of`](Self::of), for records, whose chunks need no position in a content.
     pub(crate) fn of_records<S: ReadAt>(
         source: &S,
         limits: &Limits,
@@ -133,8 +134,7 @@ impl Index {
             Some((size, _)) if !header.varlen && size > 0 && size <= limits.chunk => Some(size),
             _ => return Ok(None),
         };
-        // Spare space may follow the chunks of V2: without a seal, an entry that leads to another chunk would not be
-        // noticed.
+        // Spare space may follow the chunks of V2. Without a seal, an entry that leads to another chunk would go undetected.
         let is_known = header.version == FormatVersion::V3 || header.seal.is_some();
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
@@ -176,7 +176,7 @@ impl Index {
         }))
     }
 
-    /// The table of offsets, if that is the index.
+    /// The offset table, if it is the index.
     fn table(&self) -> Option<&OffsetTable> {
         match &self.parts.first()?.chunks {
             Chunks::Table { entries, .. } => Some(entries),
@@ -184,7 +184,7 @@ impl Index {
         }
     }
 
-    /// The index by the chunks themselves. A table that contradicts them is an error.
+    /// The index by a walk over all chunks. A table that contradicts them is an error.
     pub(crate) fn by_walk<S: ReadAt>(
         source: &S,
         limits: &Limits,
@@ -260,7 +260,7 @@ impl Index {
         parts.map(|part| (part.chunks_end, &part.form))
     }
 
-    /// Where a chunk is in the input, by its number over all members; nothing after the last.
+    /// The place of a chunk in the input, by its number over all members; `None` after the last.
     pub(crate) fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<ChunkExtent>> {
         let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
@@ -268,8 +268,8 @@ impl Index {
         part.extent(source, within).map(Some)
     }
 
-    /// Where a chunk is, by its number over all members; nothing after the last. A record that is found by its number alone
-    /// is its own content.
+    /// The place of a chunk in the input and in the content, by its number over all members; `None` after the last. The content
+    /// of a record without such a position begins at 0.
     pub(crate) fn span<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Option<ChunkSpan>> {
         let Some((part, within)) = self.part_of(chunk) else {
             return Ok(None);
@@ -279,14 +279,14 @@ impl Index {
         Ok(Some(ChunkSpan { extent, content }))
     }
 
-    /// The member that has a chunk, and its number there.
+    /// The member that contains a chunk, and the number of the chunk in it.
     fn part_of(&self, chunk: u64) -> Option<(&IndexedMember, u64)> {
         let number = self.parts.partition_point(|part| part.chunks_end <= chunk);
         let within = chunk - self.chunks_before(number);
         self.parts.get(number).map(|part| (part, within))
     }
 
-    /// Uncompressed bytes of every chunk of a single member except the last, if they all have the same number.
+    /// Uncompressed bytes of every chunk of a single member except the last, if this number is the same for all.
     pub(crate) fn chunk_size(&self) -> Option<u32> {
         match self.parts.first().map(|part| (&part.chunks, &part.header)) {
             Some((Chunks::Walked { chunks, .. }, _)) => {
@@ -299,7 +299,7 @@ impl Index {
         }
     }
 
-    /// Where each chunk of a single member is, with its digest and the spare space after it.
+    /// The range of each chunk of a single member, with its digest and the spare space after it.
     pub(crate) fn extents<S: ReadAt>(&self, source: &S) -> Result<Vec<Range<u64>>> {
         let Some(part) = self.parts.first() else {
             return Ok(Vec::new());
@@ -317,7 +317,7 @@ impl Index {
         Ok(extents.map(|(from, to)| *from..*to).collect())
     }
 
-    /// Number of the chunks of the members before this one.
+    /// Number of chunks in all members before this one.
     fn chunks_before(&self, member: usize) -> u64 {
         let before = member.checked_sub(1).and_then(|at| self.parts.get(at));
         before.map_or(0, |part| part.chunks_end)
@@ -328,12 +328,12 @@ impl Index {
 #[derive(Default)]
 struct WalkState {
     index: Index,
-    /// Uncompressed bytes of the chunks so far, and the number of these.
+    /// Uncompressed bytes of the chunks so far, and their number.
     content: u64,
     chunks: u64,
     /// Position and header of the chunk that has begun.
     begun: Option<(u64, ChunkHeader)>,
-    /// The headers of the chunks count more bytes than there are positions.
+    /// The sum of all uncompressed bytes exceeds 64 bits.
     is_too_long: bool,
 }
 
@@ -365,6 +365,7 @@ impl WalkState {
         }
     }
 
+    /// Adds the chunk that has ended to the current member.
     fn end_chunk(&mut self) {
         let (Some((at, header)), Some(part)) = (self.begun.take(), self.index.parts.last_mut())
         else {
@@ -389,10 +390,10 @@ impl WalkState {
 }
 
 impl IndexedMember {
-    /// The number within the member of the chunk that holds this byte, which is in the member.
+    /// The number within the member of the chunk that holds this byte of the member.
     fn chunk_at(&self, content: u64) -> u64 {
         match &self.chunks {
-            // Without a size there are no positions in a content, and no caller asks for one.
+            // Without a chunk size there are no positions, and no caller asks for one.
             Chunks::Table { chunk_size, .. } => chunk_size.map_or(0, |size| content / size),
             Chunks::Walked { chunks, .. } => {
                 to_u64(chunks.partition_point(|chunk| chunk.content_end <= content))
@@ -400,13 +401,14 @@ impl IndexedMember {
         }
     }
 
+    /// The place of a chunk of this member in the input.
     fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<ChunkExtent> {
         let (checksum, header) = (self.header.checksum, &self.header);
         let allows_spare = header.version == FormatVersion::V2 && header.offsets;
         let (position, end) = match &self.chunks {
             Chunks::Table { entries, .. } => {
                 let extent = entries.get(source, chunk)?;
-                // It is the only member, so that its numbers are those over all members.
+                // It is the only member, so numbers in it equal numbers over all members.
                 let position = Position {
                     byte: extent.start,
                     member: 0,
@@ -440,7 +442,7 @@ impl IndexedMember {
                 chunk_size: Some(size),
                 ..
             } => {
-                // All chunks before it are full, and the content ends at a position.
+                // All chunks before it are full, and the content's end fits in 64 bits, so this does not overflow.
                 let from = chunk * size;
                 Ok(from..from + len_of(&(from..self.content_end)).min(*size))
             }
@@ -477,7 +479,7 @@ impl WalkedChunk {
         }
     }
 
-    /// Where its digest ends, which was read or skipped within the input.
+    /// Where its digest ends. The walk has passed it, so the position is within the input.
     fn end(&self, checksum: Checksum) -> u64 {
         self.at + u64::from(self.ctbytes) + to_u64(checksum.digest_len())
     }

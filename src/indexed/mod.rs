@@ -1,4 +1,18 @@
-//! [`IndexedReader`]: any range of the content, any chunk by number.
+//! Random access: any range of the content, any chunk by its number.
+//!
+//! ```text
+//!   open   ReadAt ─► header, metadata, offset table ─► index: position and content of each chunk
+//!                    (or one walk over the chunk headers, if no table is sufficient)
+//!   read   bytes 4000..4008 ─► chunk 3 ─► read, check its digest ─► decode the touched blocks ─► copy
+//! ```
+//!
+//! | input | opening reads |
+//! |---|---|
+//! | one member (V3, or sealed V2) with a filled offset table and chunks of one size | the parts before the chunks |
+//! | the same in V3 with more than 65,536 chunks | header, metadata, first and last entry of the table |
+//! | any other: a stream, several members, chunks of various lengths | the header of each chunk |
+//!
+//! Memory for the index is 8 bytes for each entry of the table that was read, and 24 bytes for each chunk that was walked.
 
 mod cache;
 mod cursor;
@@ -27,21 +41,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The longest part of a chunk that is copied at once.
 const PIECE: u64 = 64 << 20;
 
-/// Reads any part of a Bloscpack file, of any layout and any number of members.
+/// Reads any part of a Bloscpack file, of any layout and any number of members (concatenated Bloscpack files).
 ///
-/// It is shared by reference: several threads may read at once. It reads the chunks that a range touches, checks their
-/// digests, and decompresses only the blocks that the range touches. The second of two reads in a row from one chunk decodes
-/// the whole chunk and keeps it in a small cache.
+/// All methods take `&self`, and several threads may read at once; each call works on the caller's thread. A read fetches the
+/// chunks that the range touches, checks their digests ([`check_digests`](Options::check_digests)), and decompresses only the
+/// touched blocks. The second of two partial reads in a row from one chunk decodes the whole chunk and keeps it in a
+/// [cache](Options::cache) of 16 MiB.
 ///
-/// The source must not change in the meantime. Open a file that others may change as a
+/// | need | call |
+/// |---|---|
+/// | bytes at a position | [`read_at`](Self::read_at), [`read_exact_at`](Self::read_exact_at) |
+/// | a long range to a writer | [`copy_range`](Self::copy_range) |
+/// | [`Read`](std::io::Read) and [`Seek`](std::io::Seek) | [`cursor`](Self::cursor) |
+/// | a chunk by number | [`read_chunk`](Self::read_chunk), [`read_stored_chunk`](Self::read_stored_chunk) |
+/// | content that was appended | [`refresh`](Self::refresh) |
+///
+/// **The source must not change.** Open a file that others may change as a
 /// [`Snapshot`](bloscpack_storage::Snapshot), which keeps its content while an [`Editor`](crate::edit::Editor) changes the
-/// file: in a plain `File`, old and new bytes may be mixed, and without checksums the reader may return wrong data without
-/// an error. While an editor commits, a plain `File` cannot be opened at all
-/// ([`FormatError::Interrupted`](bloscpack_wire::FormatError::Interrupted)): try again.
+/// file. A plain `File` may return a mixture of old and new bytes, without checksums even without an error. While an editor
+/// commits, a plain `File` cannot be opened ([`FormatError::Interrupted`](bloscpack_wire::FormatError::Interrupted)): try
+/// again.
 ///
-/// A table of offsets of up to 65,536 entries is read and checked on opening, and kept (512 KiB); of a longer one, entries
-/// are read as they are needed, checked with their neighbours and against the chunks beside, and kept up to 16 MiB. No
-/// change of one entry, or of two adjacent ones, makes the reader return another chunk; `docs/format.md` says what remains
+/// An offset table of up to 65,536 entries (512 KiB) is read and checked on opening. Entries of a longer table are read as
+/// needed, checked against their neighbours and the chunks next to them, and kept up to 16 MiB. No change of one entry, or of
+/// two adjacent ones, makes the reader return another chunk. `docs/format.md`, "Offsets", describes which forgeries remain
 /// possible.
 ///
 /// ```
@@ -67,7 +90,7 @@ pub struct IndexedReader<S> {
 /// Bytes of decoded chunks that are kept by default.
 const CACHE: usize = 16 << 20;
 
-/// The index of a source that holds content.
+/// The index of a source, which must contain content.
 fn content_index<S: ReadAt>(source: &S, options: &Options, known: Option<&Index>) -> Result<Index> {
     let index = Index::of(
         source,
@@ -100,8 +123,8 @@ impl<S> IndexedReader<S> {
 }
 
 impl<S: ReadAt> IndexedReader<S> {
-    /// Opens a source with all defaults: a `File`, a [`Snapshot`](bloscpack_storage::Snapshot) of a file that others may
-    /// change, a slice, a `Vec`, or anything that seeks in a [`Seekable`](bloscpack_storage::Seekable).
+    /// Opens a source with all defaults. A source is a `File`, a [`Snapshot`](bloscpack_storage::Snapshot) of a file that
+    /// others may change, a slice, a `Vec`, or a [`Seekable`](bloscpack_storage::Seekable) around any seekable reader.
     ///
     /// # Errors
     /// Returns the same errors as [`with_options`](Self::with_options).
@@ -109,8 +132,8 @@ impl<S: ReadAt> IndexedReader<S> {
         Self::with_options(source, Options::new())
     }
 
-    /// Opens a source: reads its header, and finds its chunks by the table of offsets or, if that is not sufficient, by one
-    /// pass over the headers of the chunks.
+    /// Opens a source: reads its header, and finds its chunks by the offset table or, if no table is sufficient, by one pass
+    /// over the headers of all chunks.
     ///
     /// ```
     /// use bloscpack::{Options, indexed::IndexedReader};
@@ -124,19 +147,22 @@ impl<S: ReadAt> IndexedReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source, an error in the structure of the input, and
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for packed records.
+    /// Returns any error of the source; an error in the structure of the input, also if its writer did not finish it, unless
+    /// [`allow_unterminated`](Options::allow_unterminated) is set; [`OverLimit`](bloscpack_error::Category::OverLimit) for
+    /// more content than [`Limits::total`](bloscpack_wire::Limits::total); and
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for packed records. Records that are chunks of their own are
+    /// read as one content.
     pub fn with_options(source: S, options: Options) -> Result<Self> {
         let index = content_index(&source, &options, None)?;
         Ok(Self::with_index(source, options, index.into()))
     }
 
-    /// Uncompressed bytes of all members.
+    /// Uncompressed bytes of all members, which form one content.
     pub fn content_len(&self) -> u64 {
         self.index.content_len()
     }
 
-    /// Number of chunks of all members.
+    /// Number of chunks of all members, including empty ones.
     pub fn chunks(&self) -> u64 {
         self.index.chunks()
     }
@@ -146,7 +172,7 @@ impl<S: ReadAt> IndexedReader<S> {
         self.index.members()
     }
 
-    /// The header of the first member.
+    /// The header of the first member; `None` only after a [`refresh`](Self::refresh) that failed.
     pub fn header(&self) -> Option<&Header> {
         self.index.header()
     }
@@ -156,12 +182,13 @@ impl<S: ReadAt> IndexedReader<S> {
         self.index.metadata.as_ref()
     }
 
-    /// Things that were unusual on opening but not wrong.
+    /// Things in the structure that are unusual but not wrong, as of opening or the last refresh.
     pub fn warnings(&self) -> &[Warning] {
         &self.index.warnings
     }
 
-    /// The bytes of the content that a chunk holds; nothing after the last chunk.
+    /// The range of the content that is in a chunk, by the number of the chunk over all members; `None` after the last chunk.
+    /// No chunk is decoded.
     ///
     /// ```
     /// use bloscpack::{Encoder, indexed::IndexedReader};
@@ -175,13 +202,25 @@ impl<S: ReadAt> IndexedReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source, and an error for an offset that cannot be right.
+    /// Returns any error of the source, and [`Code::Offsets`](bloscpack_error::Code::Offsets) for an impossible offset.
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
         let span = self.index.span(&self.source, chunk).reading()?;
         Ok(span.map(|span| span.content))
     }
 
-    /// The uncompressed bytes of a chunk, by its number over all members.
+    /// The uncompressed bytes of a chunk, by its number over all members. It allocates as many bytes as the chunk has, and
+    /// leaves the cache unchanged.
+    ///
+    /// ```
+    /// use bloscpack::{Category, Encoder, indexed::IndexedReader};
+    /// use std::io::Write;
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 2500])?;
+    /// let reader = IndexedReader::open(encoder.finish()?)?;
+    /// assert_eq!(reader.read_chunk(2)?, [7; 500]);
+    /// assert_eq!(reader.read_chunk(3).unwrap_err().category(), Category::Usage);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last chunk, any error of the source, and the
@@ -191,7 +230,8 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(data)
     }
 
-    /// A chunk as it is stored, by its number over all members. It was checked as [`read_chunk`](Self::read_chunk) checks it.
+    /// The compressed bytes of a chunk, without the digest, by its number over all members. The chunk is checked and decoded
+    /// in the same way as by [`read_chunk`](Self::read_chunk).
     ///
     /// ```
     /// use bloscpack::indexed::IndexedReader;
@@ -208,8 +248,8 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(bytes.get(..header).unwrap_or(&bytes).to_vec())
     }
 
-    /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many there were: fewer only
-    /// at the end of the content.
+    /// Fills `buf` with content that begins at byte `at`, and returns how many bytes were read: fewer than `buf` has room for
+    /// only at the end of the content, and 0 past the end.
     ///
     /// ```
     /// use bloscpack::indexed::IndexedReader;
@@ -222,7 +262,8 @@ impl<S: ReadAt> IndexedReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source, and the error of the first damaged chunk that is read.
+    /// Returns any error of the source, and the error of the first damaged chunk that is read. Bytes before it may have been
+    /// written to `buf`.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let (mut at, mut done) = (at, 0);
         let source = ReadAhead::new(&self.source, 0);
@@ -238,7 +279,7 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(done)
     }
 
-    /// Announces the chunks of a range of the content to the source, if there are several. Each is in one piece with the next.
+    /// Announces the chunks of a range of the content to the source, if there are several. They are adjacent in the source.
     fn announce<T: ReadAt>(&self, source: &T, content: Range<u64>) {
         let last = content.end.min(self.content_len()).checked_sub(1);
         let Some((first, last)) = self
@@ -259,7 +300,7 @@ impl<S: ReadAt> IndexedReader<S> {
         }
     }
 
-    /// As [`read_at`](Self::read_at), but no further than to the end of the chunk.
+    /// As [`read_at`](Self::read_at), but only up to the end of the chunk. With `goes_on`, the caller reads sequentially.
     fn read_in_chunk<T: ReadAt>(
         &self,
         source: &T,
@@ -277,11 +318,11 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(len)
     }
 
-    /// Fills `buf` with the content from `at` on.
+    /// Fills all of `buf` with content that begins at byte `at`.
     ///
     /// # Errors
     /// Returns the same errors as [`read_at`](Self::read_at), and a [`Usage`](bloscpack_error::Category::Usage) error if the
-    /// content ends before.
+    /// content has fewer bytes after `at`.
     pub fn read_exact_at(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         let len = self.read_at(at, buf)?;
         if len < buf.len() {
@@ -293,8 +334,9 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(())
     }
 
-    /// Writes a range of the content, chunk by chunk, and returns how many bytes it was: fewer than the range only if it
-    /// reaches past the end.
+    /// Writes a range of the content, chunk by chunk, and returns how many bytes were written: fewer than the range only if it
+    /// ends past the content. It takes memory for one compressed chunk, and for its content or 64 MiB of it. The writer is not
+    /// flushed.
     ///
     /// ```
     /// use bloscpack::indexed::IndexedReader;
@@ -334,7 +376,7 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(len_of(&(range.start..at)))
     }
 
-    /// Writes more of a chunk than is decoded at once. The chunk is read and checked once.
+    /// Writes more of a chunk than is decoded at once. The chunk is read and checked only once.
     fn copy_large<W: Write + ?Sized>(
         &self,
         span: &ChunkSpan,
@@ -355,19 +397,19 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(())
     }
 
-    /// The content as a [`Read`](std::io::Read) and [`Seek`](std::io::Seek).
+    /// The content as a [`Read`](std::io::Read) and [`Seek`](std::io::Seek), at its first byte.
     pub fn cursor(&self) -> ContentCursor<'_, S> {
         ContentCursor::new(self)
     }
 
-    /// Where a chunk is, and its bytes, checked against its digest.
+    /// The place of a chunk, and its compressed bytes, checked against the digest.
     pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(ChunkSpan, Bytes)> {
         let span = self.span(&self.source, chunk)?;
         let bytes = self.fetcher.fetch(&self.source, &span)?;
         Ok((span, bytes))
     }
 
-    /// The most bytes of the input that a chunk may have; none if its offset is damaged.
+    /// The most bytes that a chunk may have in the input; 0 if its offset is damaged.
     ///
     /// # Errors
     /// Returns any error of the source.
@@ -394,7 +436,7 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok((bytes, data))
     }
 
-    /// Whether the position of a chunk is certain, however damaged the chunk is: by its own header, or by the chunks on both
+    /// Whether the position of a chunk is certain even if the chunk is damaged: by its own header, or by the chunks on both
     /// sides.
     ///
     /// # Errors
@@ -416,6 +458,7 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(begins && (next >= self.chunks() || in_place(next)?))
     }
 
+    /// The place of a chunk. A number past the last chunk is wrong usage.
     fn span<T: ReadAt>(&self, source: &T, chunk: u64) -> Result<ChunkSpan> {
         let span = self.index.span(source, chunk)?;
         let chunks = self.chunks();
@@ -426,7 +469,7 @@ impl<S: ReadAt> IndexedReader<S> {
         })
     }
 
-    /// Reads a part of one chunk: from the cache, or by decoding no more than is worth it.
+    /// Reads a part of one chunk: from the cache, or by decoding this part or, if the cache expects more reads, all of it.
     fn read_part<T: ReadAt>(
         &self,
         source: &T,

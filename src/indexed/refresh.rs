@@ -7,11 +7,16 @@ use bloscpack_storage::{Refresh, Refreshed};
 use std::sync::Mutex;
 
 impl<S: Refresh> IndexedReader<S> {
-    /// Goes on to the content that the file has now, and returns which bytes of it are new.
+    /// Moves on to the current content of the file, and returns which bytes of the content are new.
     ///
-    /// If a file with a table of offsets was appended to, only the header, the metadata and the new entries of the table
-    /// are read. Any other file is opened again. Chunks that were decoded are decoded again when they are needed, for
-    /// they may have been patched.
+    /// | result | meaning |
+    /// |---|---|
+    /// | [`Refreshed::Unchanged`] | the file has not changed |
+    /// | [`Refreshed::Changed`] | these bytes of the content are new; earlier ones may have been patched |
+    /// | [`Refreshed::Replaced`] | another file has taken its place, or it has become shorter: read everything again |
+    ///
+    /// After an append to a file with an offset table of up to 65,536 entries, only the header, the metadata and the new
+    /// entries of the table are read; any other file is opened again. The cache is emptied, since chunks may have been patched.
     ///
     /// ```
     /// use bloscpack::{edit::Editor, indexed::IndexedReader, storage::{Memory, Refreshed, Snapshot}};
@@ -30,9 +35,8 @@ impl<S: Refresh> IndexedReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of opening the file again, which leaves the reader as it was. Returns the errors of
-    /// [`IndexedReader::with_options`] for what the file contains now; the reader then has
-    /// no content until it is refreshed without an error.
+    /// Returns any error of opening the file again, which leaves the reader as it was, and the errors of
+    /// [`IndexedReader::with_options`] for the current content, after which the reader is empty until a refresh succeeds.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let found = self.source.refresh().map_err(Error::from).reading()?;
         let has_index = self.index.members() > 0;

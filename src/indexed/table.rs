@@ -1,4 +1,4 @@
-//! [`OffsetTable`]: the table of offsets of a single member.
+//! [`OffsetTable`]: the offset table of a single member.
 
 use crate::member_map::{MemberMap, chunk_header};
 use bloscpack_error::checked::{in_memory, len_of, to_u64};
@@ -11,20 +11,20 @@ use bloscpack_wire::{
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// The most entries of a table that is read and checked on opening: 512 KiB.
+/// The most entries of a table that is read and checked completely on opening: 512 KiB.
 const MOST_AT_ONCE: u64 = 1 << 16;
 /// The most entries of a table whose pages are kept: 16 MiB.
 const MOST_KEPT: u64 = 2 << 20;
 /// Entries of a page of a longer table.
 const PAGE: u64 = 512;
-/// Entries that are read at once if all are wanted.
+/// Entries that are read at once if all are needed.
 const BATCH: u64 = 1 << 16;
 
-/// The filled table of a member.
+/// The filled offset table of a member.
 ///
-/// Entries are only used together with the one before and the two after them, and all of these must ascend. If a chunk's
-/// entry and the next one were changed together, they therefore cannot lead to another chunk: between the entries around
-/// them, there is none.
+/// Entries are used only together with the one before and the two after them, and all of these must ascend. Even if the entry
+/// of a chunk and the next entry were both changed, they cannot lead to another chunk: there is none between the entries
+/// around them.
 pub(super) struct OffsetTable {
     at: u64,
     count: u64,
@@ -34,12 +34,13 @@ pub(super) struct OffsetTable {
     entries: Entries,
 }
 
+/// The entries of the table, as far as they are in memory.
 enum Entries {
     /// All entries, checked.
     Checked(Offsets),
-    /// Pages are read and checked as they are needed.
+    /// Pages are read and checked as needed, and kept.
     Paged(Vec<OnceLock<Window>>),
-    /// Entries are read as they are needed, and not kept.
+    /// Entries are read as needed, and not kept.
     Unkept,
 }
 
@@ -58,8 +59,8 @@ impl Window {
 }
 
 impl OffsetTable {
-    /// The table of a member whose last chunk ends at `end`, or nothing if it is wrong; the parser reports which entry. Of
-    /// one that begins with the entries that are `known`, only the others are read.
+    /// The table of a member whose last chunk ends at `end`. Returns `None` if it is wrong; the parser then reports the wrong
+    /// entry. If the table begins with the `known` one, only further entries are read.
     pub(super) fn of<S: ReadAt>(
         source: &S,
         map: &MemberMap,
@@ -95,8 +96,8 @@ impl OffsetTable {
         }))
     }
 
-    /// These entries and those that were added to them. Nothing if the table is at another place, has fewer entries, or
-    /// another last one of these.
+    /// These entries and the ones added after them. Returns `None` if the table has moved or shrunk, or if the last known entry
+    /// has changed.
     fn grown<S: ReadAt>(&self, source: &S, map: &MemberMap, count: u64) -> Result<Option<Offsets>> {
         let Entries::Checked(Offsets::Filled(known)) = &self.entries else {
             return Ok(None);
@@ -117,10 +118,10 @@ impl OffsetTable {
         })
     }
 
-    /// Where a chunk begins, and where the next part does.
+    /// The positions at which a chunk and the next part begin.
     ///
     /// # Errors
-    /// Returns any error of the source; [`FormatError::Offset`] for entries that cannot be right.
+    /// Returns any error of the source, and [`FormatError::Offset`] for impossible entries.
     pub(super) fn get<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Range<u64>> {
         let (at, next) = match &self.entries {
             Entries::Checked(offsets) => (offsets.get(chunk), offsets.get(chunk + 1)),
@@ -144,7 +145,7 @@ impl OffsetTable {
         };
         let at = at.ok_or_else(|| Error::bug(format!("a table without chunk {chunk}")))?;
         let next = next.unwrap_or(self.end);
-        // Offsets have 63 bits.
+        // Offsets have 63 bits, so the sum does not overflow.
         if next < at + CHUNK_HEADER_LEN + self.digest_len || next > self.end {
             return Err(self.wrong(chunk, at, "before the next one and inside the file"));
         }
@@ -153,8 +154,14 @@ impl OffsetTable {
 
     /// The entries of some chunks, with one before and two after them.
     ///
-    /// By its own header, the chunk before must end where they begin, or a chunk after them where the next entry says; one
-    /// of both is sufficient, since the other may be damaged.
+    /// ```text
+    ///   entry     before | requested ... | next | after next
+    ///   checked   all ascend, by at least the length of a chunk
+    ///             header at `before` ends at the first requested one, or a header after them ends at its next entry
+    /// ```
+    ///
+    /// The header of the chunk before must agree with the first of these entries, or the header of a chunk after them with its
+    /// next entry. One of both is sufficient, since the other chunk may be damaged.
     fn window<S: ReadAt>(&self, source: &S, chunks: Range<u64>) -> Result<Window> {
         let before = chunks.start.checked_sub(1);
         let first = before.unwrap_or(0);
@@ -171,7 +178,7 @@ impl OffsetTable {
             let end = header.map(|header| at + u64::from(header.ctbytes) + self.digest_len);
             Ok::<_, Error>(end == Some(next))
         };
-        // The first chunk of all was compared on opening.
+        // The entry of the very first chunk was checked on opening.
         let is_confirmed = match before {
             None => true,
             Some(before) => {
@@ -188,7 +195,7 @@ impl OffsetTable {
         }
     }
 
-    /// Where all chunks begin.
+    /// The positions of all chunks.
     pub(super) fn all<S: ReadAt>(&self, source: &S) -> Result<Vec<u64>> {
         if let Entries::Checked(Offsets::Filled(entries)) = &self.entries {
             return Ok(entries.clone());
@@ -204,7 +211,7 @@ impl OffsetTable {
         Ok(entries)
     }
 
-    /// Some entries, checked to ascend from a position, by at least the length of a chunk.
+    /// Some entries. The first must be `from` or more, and each further one at least `least` bytes after the one before.
     fn read<S: ReadAt>(
         &self,
         source: &S,

@@ -1,4 +1,4 @@
-//! [`Unpacked`] and [`Cache`]: packed chunks, taken apart and kept for the next call.
+//! [`Unpacked`] and [`Cache`]: decoded packed chunks, kept for the next call.
 
 use bloscpack_error::Error;
 use bloscpack_wire::{FormatError, PackHead, Packing};
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// A packed chunk, and where each of its records is in it.
+/// A decoded packed chunk, and the bounds of its records.
 pub(crate) struct Unpacked {
     pub head: PackHead,
     bounds: Vec<u32>,
@@ -49,22 +49,23 @@ impl Unpacked {
         u32::try_from(self.content.len()).is_ok_and(|len| len < packing.chunk_size())
     }
 
-    /// Bytes of memory. A chunk of one byte takes far more than that.
+    /// Bytes of memory, including the fixed cost, which exceeds the content of a tiny chunk.
     fn size(&self) -> usize {
         self.content.len() + SLOT + self.bounds.len() * size_of::<u32>()
     }
 }
 
-/// The cost of a chunk apart from its bytes: itself, two allocations, and its entry in the cache.
+/// The fixed cost of a chunk: the struct, two allocations, and its entry in the cache.
 const SLOT: usize = 256;
 
+/// A chunk in the cache.
 struct Slot {
     chunk: Arc<Unpacked>,
     /// Whether it was requested since the last eviction.
     used: bool,
 }
 
-/// Chunks by number, within a bound of bytes. The chunks that were not requested lately are evicted first.
+/// Chunks by number, up to a maximum of bytes. Chunks that were not requested recently are evicted first.
 pub(super) struct Cache {
     slots: HashMap<u64, Slot>,
     ring: VecDeque<u64>,
@@ -107,7 +108,7 @@ impl Cache {
         }
     }
 
-    /// Drops one chunk, or spares one that was used. Returns false if there is none.
+    /// Drops the oldest chunk or, if it was used, moves it to the end. Returns false if the cache is empty.
     fn evict(&mut self) -> bool {
         let Some(number) = self.ring.pop_front() else {
             return false;

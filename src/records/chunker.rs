@@ -1,4 +1,4 @@
-//! [`RecordChunker`]: from records to chunks, one for each record or one for many.
+//! [`RecordChunker`]: makes chunks from records, one for each record or one for many.
 
 use crate::encoder::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 use blosc1::MAX_NBYTES;
@@ -12,7 +12,7 @@ use bloscpack_wire::{
 #[cfg(feature = "aio")]
 use std::task::{Context, Poll};
 
-/// The most chunks that go through a worker together, however small they are.
+/// The most chunks in one batch, for chunks so small that the batch would otherwise grow without bound.
 const BATCH_CHUNKS: usize = 4096;
 
 /// Makes chunks of records and has them compressed.
@@ -23,22 +23,22 @@ pub(crate) struct RecordChunker {
     longest: u32,
     /// The length of the longest record.
     most: u32,
-    /// Records of a chunk that may get more of them.
+    /// The records of the packed chunk that is being filled.
     pack: Pack,
-    /// Chunks that wait for others.
+    /// Chunks that have not been submitted.
     batch: Batch,
-    /// All chunks that were made, including the waiting ones.
+    /// All chunks so far, including those in `batch`.
     made: Totals,
-    /// The number of the first record, and that of the next.
+    /// The numbers of the first and the next record.
     first: u64,
     records: u64,
-    /// Records in chunks.
+    /// Number of records in chunks.
     in_chunks: u64,
     /// The number of records that was announced beforehand.
     promised: Option<u64>,
 }
 
-/// Bytes of a chunk besides its only record.
+/// Bytes of a chunk in addition to its only record.
 fn overhead(packing: Option<Packing>) -> u32 {
     packing.map_or(0, |_| MAX_NBYTES - most_packed())
 }
@@ -51,7 +51,7 @@ impl RecordChunker {
         first: u64,
         promised: Option<u64>,
     ) -> Result<Self> {
-        // A chunk that is shorter than what it contains besides records takes none; closing it is refused.
+        // With a limit below the overhead, no record fits, and `close` refuses the chunk of an empty one.
         let longest = options.longest.min(MAX_NBYTES);
         let most = longest.saturating_sub(overhead(packing));
         Ok(Self {
@@ -74,6 +74,7 @@ impl RecordChunker {
         self.records
     }
 
+    /// Takes a record. A record that is refused changes nothing.
     pub(crate) fn push(&mut self, record: &[u8], sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         let length = self.length_of(record)?;
@@ -92,7 +93,7 @@ impl RecordChunker {
             }
             self.pack.push(record, length);
         } else {
-            // The last one waits for `finish`, so that a dropped writer never leaves output that looks complete.
+            // The last record waits for `finish`: a dropped writer must not leave output that looks complete.
             self.make_room(record.len(), self.promised == Some(given), sink)?;
             self.add(record.len(), 1, |data| data.extend_from_slice(record))?;
         }
@@ -120,7 +121,7 @@ impl RecordChunker {
         }
     }
 
-    /// Makes a chunk of the records that were gathered for it.
+    /// Ends the packed chunk that is being filled.
     fn close(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let count = self.pack.count().into();
         let first = self.first + self.in_chunks;
@@ -134,7 +135,7 @@ impl RecordChunker {
         Ok(())
     }
 
-    /// Adds a chunk of `len` bytes with this many records to those that wait.
+    /// Adds a chunk of `len` bytes with this many records to the batch.
     fn add(&mut self, len: usize, records: u64, append: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let before = self.batch.data.len();
         self.batch.data.append(append);
@@ -151,7 +152,7 @@ impl RecordChunker {
         Ok(())
     }
 
-    /// Sends the waiting chunks on their way if another one would be too much, or is to go alone.
+    /// Submits the batch if a chunk of `len` bytes does not fit into it, or with `is_alone` in any case.
     fn make_room(&mut self, len: usize, is_alone: bool, sink: &mut impl ChunkSink) -> Result<()> {
         let is_full = self.batch.data.len() + len > BATCH;
         if is_alone || is_full || self.batch.lens.len() >= BATCH_CHUNKS {
@@ -160,6 +161,7 @@ impl RecordChunker {
         Ok(())
     }
 
+    /// Submits the batch, unless it is empty.
     fn send(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         if self.batch.lens.is_empty() {
             return Ok(());
@@ -167,13 +169,13 @@ impl RecordChunker {
         self.compressor.submit(&mut self.batch, sink)
     }
 
-    /// Hands on all records that were pushed, except for the last of an announced number.
+    /// Passes on all pushed records except the last one of an announced number.
     pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.begin_flush(sink)?;
         self.compressor.drain(sink)
     }
 
-    /// Sends on its way what a flush hands on: at most two batches.
+    /// Submits the chunks of a flush, at most two batches.
     pub(crate) fn begin_flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         if !self.pack.is_empty() {
@@ -197,17 +199,17 @@ impl RecordChunker {
         self.compressor.poll_room(is_all, task, sink)
     }
 
-    /// Hands on all that is left.
+    /// Passes on all records that are left.
     ///
     /// # Errors
-    /// Returns any error of the sink; [`Code::WrongCount`](bloscpack_error::Code::WrongCount) if fewer records arrived than were announced; a bug if not
-    /// all of them came out.
+    /// Returns any error of the sink, [`Code::WrongCount`](bloscpack_error::Code::WrongCount) if fewer records arrived than
+    /// were announced, and a bug if not all of them were passed on.
     pub(crate) fn finish(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.begin_finish(sink)?;
         self.end(sink)
     }
 
-    /// Sends all that is left on its way: at most two batches.
+    /// Submits the rest, at most two batches.
     pub(crate) fn begin_finish(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let given = self.records;
         if let Some(promised) = self.promised.filter(|promised| *promised != given) {
@@ -217,7 +219,7 @@ impl RecordChunker {
         self.send(sink)
     }
 
-    /// Hands on all that is under way, and checks it.
+    /// Waits for all submitted batches, passes them on, and checks the totals.
     pub(crate) fn end(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let given = self.records;
         if self.first + self.in_chunks != given {

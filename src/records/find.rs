@@ -1,8 +1,12 @@
-//! [`Finder`]: which packed chunk has a record.
+//! [`Finder`]: finds the packed chunk that contains a record.
 //!
-//! Each chunk contains the number of its first record, so that a file needs no table of them. If chunks have about the same
-//! number of records, the first guess is near. Every number that was read is kept, so that a reader that has been everywhere
-//! needs no more guesses.
+//! Each chunk contains the number of its first record, so a file needs no table of them. If chunks have similar numbers of
+//! records, the first guess is close. All numbers that were read are kept: a reader that has read every chunk guesses no more.
+//!
+//! ```text
+//!   10 chunks, 1000 records, where is record 420?
+//!   guess chunk 4: first 390, end 410 ─► after it ─► guess between chunks 5 and 9 ...
+//! ```
 
 use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
@@ -12,19 +16,19 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// A number that no first record has.
+/// Not the number of any first record.
 const UNKNOWN: u64 = u64::MAX;
-/// Guesses by number, before every other step halves the range that is left.
+/// Guesses by interpolation; after that, every other step halves the range.
 const GUESSES: u32 = 4;
 
-/// Chunks on each side of a damaged one that are tried in its place.
+/// The number of chunks on each side of a damaged one that are tried in its place.
 const BESIDE: usize = 64;
 
-/// Finds the packed chunk that has a record.
+/// Finds the packed chunk that contains a record.
 pub(super) struct Finder {
-    /// The first record of each chunk, as far as known, and after them the number of records.
+    /// The number of the first record of each chunk, or [`UNKNOWN`]; after them, the number of records.
     firsts: Vec<AtomicU64>,
-    /// The most records of a chunk.
+    /// The most records in a chunk.
     most: u64,
 }
 
@@ -36,7 +40,7 @@ impl Finder {
         }
     }
 
-    /// Goes on to so many chunks and records. What is known of the chunks stays, for records are only ever added to them.
+    /// Grows to this number of chunks and records. Known numbers stay: appending only adds records.
     pub(super) fn grow(&mut self, chunks: u64, records: u64) -> Result<()> {
         let chunks = in_memory(chunks)?;
         self.firsts.pop();
@@ -48,7 +52,7 @@ impl Finder {
         Ok(())
     }
 
-    /// Finds the chunk with this record, which is in the file; `open` reads the head of a chunk.
+    /// Finds the chunk that contains this record of the file; `open` reads the head of a chunk.
     pub(super) fn find(&self, record: u64, open: impl Fn(u64) -> Result<PackHead>) -> Result<u64> {
         let (mut low, mut high) = (0, self.chunks());
         let mut step = 0;
@@ -88,8 +92,11 @@ impl Finder {
         })
     }
 
-    /// Asks sound chunks beside a damaged one for a record: returns the chunk, and where the record is from there. If the
-    /// record can only be in damaged chunks, that is the error.
+    /// Compares a record with sound chunks near a damaged one. Returns the chunk, and whether the record is before, in or after
+    /// it.
+    ///
+    /// # Errors
+    /// Returns `error` if only damaged chunks can contain the record.
     fn beside(
         &self,
         record: u64,
@@ -124,26 +131,27 @@ impl Finder {
         self.known(self.chunks()).unwrap_or(u64::MAX)
     }
 
+    /// The first record of a chunk, if it is known.
     fn known(&self, chunk: usize) -> Option<u64> {
         let first = self.firsts.get(chunk)?.load(Relaxed);
         Some(first).filter(|first| *first != UNKNOWN)
     }
 
-    /// A chunk from `low` on and before `high`, where the record would be if all between them had the same number.
+    /// A chunk in `low..high`: where the record would be if all these chunks had the same number of records.
     fn guess(&self, record: u64, low: usize, high: usize) -> Result<usize> {
-        // Nothing is known of these at first.
+        // At first, neither may be known.
         let from = self.known(low).unwrap_or(0);
         let to = self.known(high).unwrap_or(u64::MAX);
         let chunks = u128::from(to_u64(high - low));
         let before = u128::from(len_of(&(from..record))) * chunks;
         let all = u128::from(len_of(&(from..to))).max(1);
-        // A record past the last one that is known leads to the last chunk.
+        // A record past the last known one leads to the last chunk.
         let skip = (before / all).min(chunks - 1);
         let skip = usize::try_from(skip).map_err(|_| Error::bug("a guess past the last chunk"))?;
         Ok(low + skip)
     }
 
-    /// The first record of a chunk, and that of the next.
+    /// The first record of a chunk, and of the next chunk.
     fn bounds(&self, chunk: usize, open: impl Fn(u64) -> Result<PackHead>) -> Result<(u64, u64)> {
         if let (Some(first), Some(end)) = (self.known(chunk), self.known(chunk + 1)) {
             return Ok((first, end));
@@ -152,7 +160,7 @@ impl Finder {
         Ok((head.first, head.end()))
     }
 
-    /// Keeps the numbers in the head of a chunk.
+    /// Stores the numbers in the head of a chunk.
     ///
     /// # Errors
     /// Returns [`FormatError::Packing`] if they contradict other chunks.
@@ -163,9 +171,9 @@ impl Finder {
     ) -> std::result::Result<(), FormatError> {
         let (chunks, records) = (to_u64(self.chunks()), self.records());
         let (first, end) = (head.first, head.end());
-        // Every other chunk has a record of its own, too.
+        // Every later chunk has at least one record.
         let after = len_of(&(chunk + 1..chunks));
-        // Packed chunks hold at most `most` records each. The product saturates: no first record exceeds `u64::MAX`.
+        // The chunks before have at most `most` records each. The product saturates: no first record exceeds `u64::MAX`.
         let is_too_high = chunk.saturating_mul(self.most) < first;
         let leaves_none = records.checked_sub(after).is_none_or(|last| last < end);
         if is_too_high || first < chunk || leaves_none {

@@ -19,21 +19,32 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A chunk of more uncompressed bytes than this is decoded piece by piece.
+/// A chunk of more uncompressed bytes than this is decoded in pieces.
 const LARGE: u32 = 64 << 20;
 /// The least length of such a piece, except for the last.
 const PIECE: usize = 1 << 20;
-/// The most damaged chunks that are remembered, several times as many as are tried for one record.
+/// The most damaged chunks that are remembered: several times as many as are tried for one record.
 const MOST_DAMAGED: usize = 1024;
 
 /// Reads any record of a file by its number, without reading other chunks.
 ///
-/// It is shared by reference: several threads may read at once. Every digest is checked. To read a record that is a chunk of
-/// its own takes one access, two if it is longer than 1 MiB, and one more if its part of the table of offsets was not read
-/// before. Packed chunks are kept in a cache, and records share their memory as [`Bytes`]: a record keeps all of its chunk
-/// as long as it lives.
+/// All methods take `&self`, and several threads may read at once; each call works on the caller's thread. Every digest is
+/// checked.
 ///
-/// The source must not change in the meantime; see [`IndexedReader`](crate::indexed::IndexedReader).
+/// | records | reading one takes |
+/// |---|---|
+/// | one per chunk | one access to the source, two if the record is longer than 1 MiB |
+/// | packed, its chunk in the [cache](Options::cache) (64 MiB) | none |
+/// | packed, its chunk not in the cache | mostly one or two chunks, O(log n) chunks at worst |
+///
+/// In a file of more than 65,536 chunks, one more access reads its part of the offset table, unless that was read before.
+///
+/// Packed records share the memory of their unpacked chunk as [`Bytes`]: one record keeps the whole chunk as long as it lives.
+/// Besides the cache, the reader keeps 8 bytes per packed chunk, and up to 16 MiB of the offset table.
+///
+/// A stream without an offset table, or several members of unpacked records, can be read as well: opening then walks over the
+/// headers of all chunks. The source must not change while it is read; see
+/// [`IndexedReader`](crate::indexed::IndexedReader).
 ///
 /// ```
 /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
@@ -65,13 +76,14 @@ pub(super) struct Packed {
     packing: Packing,
     finder: Finder,
     cache: Mutex<Cache>,
-    /// The last chunks that were found damaged, so that they, and all those beside them, are not read again for each of
-    /// their records.
+    /// Chunks that were found damaged. Without them, each request for one of their records would read them, and the chunks
+    /// next to them, again.
     damaged: Mutex<BTreeMap<u64, ParseError>>,
 }
 
 impl<S: ReadAt> IndexedRecordReader<S> {
-    /// Opens a source with all defaults.
+    /// Opens a source with all defaults: a `File`, a [`Snapshot`](bloscpack_storage::Snapshot) of a file that others may
+    /// change, a slice, or a `Vec`.
     ///
     /// # Errors
     /// Returns the same errors as [`with_options`](Self::with_options).
@@ -79,8 +91,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Self::with_options(source, Options::new())
     }
 
-    /// Opens a source: reads its header and, if a table of offsets is not sufficient, passes once over the headers of its
-    /// chunks. The seal of V2 is checked, which reads the table.
+    /// Opens a source: reads its header, metadata, offset table and, of packed records, the last chunk. Without an offset
+    /// table, it passes once over the headers of all chunks. The seal of V2 is checked, which reads the whole table.
     ///
     /// ```
     /// use bloscpack::{Options, records::{IndexedRecordReader, RecordWriter}};
@@ -95,9 +107,9 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source; an error in the structure of the input; that of a damaged last chunk of packed
-    /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
-    /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
+    /// Returns any error of the source; an error in the structure of the input; the error of a damaged last chunk of packed
+    /// records if the metadata does not contain their number; and [`Unsupported`](bloscpack_error::Category::Unsupported) for
+    /// content, for records packed in an unknown way, and for concatenations with packed members.
     pub fn with_options(source: S, options: Options) -> Result<Self> {
         let index = record_index(&source, &options, None).reading()?;
         Self::with_index(source, options, index.into()).reading()
@@ -117,7 +129,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(reader)
     }
 
-    /// Number of records.
+    /// Number of records, over all members.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -132,12 +144,12 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.index.chunks()
     }
 
-    /// How the records are packed, if they are.
+    /// How the records are packed; `None` if each record is a chunk.
     pub fn packing(&self) -> Option<Packing> {
         self.packed.as_ref().map(|packed| packed.packing)
     }
 
-    /// The header of the first member.
+    /// The header of the first member; `None` only after a [`refresh`](Self::refresh) that failed.
     pub fn header(&self) -> Option<&Header> {
         self.index.header()
     }
@@ -147,12 +159,12 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.index.metadata.as_ref()
     }
 
-    /// Things that were unusual on opening but not wrong.
+    /// Things in the structure that are unusual but not wrong, as of opening or the last refresh.
     pub fn warnings(&self) -> &[Warning] {
         &self.index.warnings
     }
 
-    /// A record, by its number from 0.
+    /// A record, by its number from 0. A damaged chunk affects only its own records.
     ///
     /// ```
     /// use bloscpack::{error::Category, records::{IndexedRecordReader, RecordWriter}};
@@ -187,7 +199,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(self.decode(&extent, &header, &bytes)?.into())
     }
 
-    /// The packed chunk that has a record.
+    /// The packed chunk that contains a record.
     fn chunk_with<T: ReadAt>(
         &self,
         source: &T,
@@ -207,7 +219,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         value_of_record(self.get(record)?, record)
     }
 
-    /// All records, in order, or from the last one on with [`rev`](Iterator::rev).
+    /// All records, in order, or from the last to the first with [`rev`](Iterator::rev). Each item is read when it is
+    /// requested; an error does not end the iteration.
     ///
     /// ```
     /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
@@ -224,8 +237,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         self.range(0..self.len)
     }
 
-    /// The records of a range, in order; a range past the end is cut. An error does not end the iteration: the next record
-    /// follows.
+    /// The records of a range, in order; numbers past the end are left out. An error does not end the iteration: the next
+    /// record follows. The current chunk stays unpacked between items, even without a cache.
     pub fn range(
         &self,
         records: Range<u64>,
@@ -233,7 +246,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         (records.start..records.end.min(self.len)).map(self.one_by_one())
     }
 
-    /// Reads record after record, and keeps what the next one needs.
+    /// Reads record after record, and keeps the unpacked chunk for the next one.
     fn one_by_one(&self) -> impl FnMut(u64) -> Result<Bytes> + '_ {
         let mut unpacked: Option<Arc<Unpacked>> = None;
         let source = ReadAhead::new(&self.source, 0);
@@ -259,7 +272,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         records.map(move |record| value_of_record(read(record)?, record))
     }
 
-    /// The numbers of the records in a chunk, which is counted from 0; nothing after the last chunk.
+    /// The numbers of the records in a chunk, by the number of the chunk from 0; `None` after the last chunk. Of packed
+    /// records, the chunk is read and decoded unless it is in the cache.
     ///
     /// ```
     /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
@@ -287,8 +301,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(Some(unpacked.head.first..unpacked.head.end()))
     }
 
-    /// Takes an index, and finds out how many records there are; of packed ones the last chunk shows that. What is known
-    /// of packed chunks is kept, for the file is the same.
+    /// Adopts an index, and determines the number of records, which the last chunk of packed ones shows. Knowledge about packed
+    /// chunks is kept: the file is the same.
     pub(super) fn begin(&mut self, index: Arc<Index>) -> Result<()> {
         let form = common_form(&index)?;
         let known = self.index.chunks();
@@ -322,7 +336,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         };
         match (self.read_unpacked(&self.source, packing, number), count) {
             (Ok(unpacked), _) => Ok((unpacked.head.end(), Some((number, unpacked)))),
-            // The metadata contains the number, too, unless it exceeds the room of the chunks.
+            // The metadata contains the number as well. It is used unless the chunks have no room for so many records.
             (Err(error), Some(count))
                 if error.category() == Category::Damaged
                     && count.div_ceil(packing.most_records().into()) <= chunks =>
@@ -333,13 +347,13 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         }
     }
 
-    /// The number of the packed chunk that has a record.
+    /// The number of the packed chunk that contains a record.
     fn find<T: ReadAt>(&self, source: &T, packed: &Packed, record: u64) -> Result<u64> {
         let open = |chunk| Ok(self.unpacked(source, packed, chunk)?.head);
         packed.finder.find(record, open)
     }
 
-    /// A packed chunk, which is read and kept if it is not known.
+    /// A packed chunk, from the cache or by reading and keeping it.
     fn unpacked<T: ReadAt>(
         &self,
         source: &T,
@@ -367,6 +381,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         unpacked
     }
 
+    /// Stores a decoded chunk in the cache and its numbers in the finder, which compares them with other chunks.
     fn keep(&self, packed: &Packed, chunk: u64, unpacked: Unpacked) -> Result<Arc<Unpacked>> {
         let learned = packed.finder.learn(chunk, &unpacked.head);
         if let Err(error) = learned {
@@ -389,6 +404,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(unpacked.has_room(packing).then_some((unpacked, at)))
     }
 
+    /// Reads and decodes a packed chunk, and checks its head and lengths.
     fn read_unpacked<T: ReadAt>(
         &self,
         source: &T,
@@ -415,7 +431,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         extent.ok_or_else(|| Error::bug(format!("chunk {chunk} of {chunks}")))
     }
 
-    /// Where a chunk is, its header, and the chunk itself, checked.
+    /// The place of a chunk, its header and its bytes, which have been checked.
     fn fetch<T: ReadAt>(
         &self,
         source: &T,
@@ -434,6 +450,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok((extent, header, bytes))
     }
 
+    /// The content of a chunk that was read and checked.
     fn decode(&self, extent: &ChunkExtent, header: &ChunkHeader, bytes: &[u8]) -> Result<Vec<u8>> {
         if header.nbytes > LARGE {
             return self.decode_large(extent, header, bytes);
@@ -444,7 +461,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(content)
     }
 
-    /// Takes memory as blocks turn out to be sound: a few bytes can claim to be 2 GiB.
+    /// Allocates memory piece by piece, as blocks are decoded: a few bytes can claim to be 2 GiB.
     fn decode_large(
         &self,
         extent: &ChunkExtent,
@@ -479,7 +496,7 @@ impl Packed {
         }
     }
 
-    /// Goes on to more chunks and records. Of the chunks that were known, only the last may have changed.
+    /// Adds chunks and records. Of the known chunks, only the last may have changed.
     fn grow(&mut self, known: u64, chunks: u64, records: u64) -> Result<()> {
         if let Some(last) = known.checked_sub(1) {
             self.cache().remove(last);
@@ -523,7 +540,7 @@ impl<S> std::fmt::Debug for IndexedRecordReader<S> {
 /// Bytes of unpacked chunks that are kept by default.
 const CACHE: usize = 64 << 20;
 
-/// The index of a source that holds records.
+/// The index of a source, for records.
 pub(super) fn record_index<S: ReadAt>(
     source: &S,
     options: &Options,
@@ -555,7 +572,7 @@ fn common_form(index: &Index) -> Result<Form> {
     common.ok_or_else(|| FormatError::Empty.into())
 }
 
-/// Compares a number of records with the metadata, unless some are allowed to be missing.
+/// Compares a number of records with the metadata, unless the input was allowed to be unfinished.
 fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
     let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
     match count {

@@ -1,4 +1,4 @@
-//! [`RecordReader`]: records in order, from any reader.
+//! [`RecordReader`]: records in order, from a stream or a file.
 
 use super::typed::{FromRecord, value_of_record};
 use crate::Options;
@@ -11,14 +11,19 @@ use bloscpack_wire::{
 use bytes::Bytes;
 use std::io::Read;
 
-/// Reads the records of a Bloscpack input in order: from a pipe, a socket or a file, of any number of concatenated members,
+/// Reads the records of a Bloscpack input in order: from a pipe, a socket or a file, with any number of concatenated members,
 /// packed or not.
 ///
-/// It delivers a record only after the digest of its chunk was checked. As an [`Iterator`] it returns each record as
-/// [`Bytes`], which share the memory of their chunk and keep all of it as long as one of them lives;
-/// [`next_record`](Self::next_record) lends them one by one instead.
+/// It delivers a record only after the digest of its chunk has been checked, and everything that a writer has flushed before
+/// it waits for more input.
 ///
-/// It delivers everything that a writer has flushed before it waits for more.
+/// | need | call |
+/// |---|---|
+/// | each record for a moment | [`next_record`](Self::next_record): a slice, valid until the next call |
+/// | records to keep | the [`Iterator`]: each record is [`Bytes`], which keep the memory of their whole chunk |
+/// | values | [`next_as`](Self::next_as) |
+///
+/// Records are numbered from 0, over all members. Memory is as for a [`Decoder`](crate::Decoder), and for one whole record.
 ///
 /// ```
 /// use bloscpack::records::{RecordReader, RecordWriter};
@@ -41,31 +46,31 @@ pub struct RecordReader<R> {
     /// The chunk whose pieces arrive.
     gathering: Option<GatheredChunk>,
     open: Option<OpenChunk>,
-    /// The record that was lent last.
+    /// The record that the last call of `next_record` has lent.
     current: Bytes,
     /// The member whose records are being read, and the form of its chunks.
     member: u64,
     form: Option<Form>,
-    /// The number of the next record in its member, and the records of the members before it.
+    /// The number of the next record in its member, and the number of records in the members before it.
     next: u64,
     before: u64,
-    /// The error of a chunk that could not be decoded: nothing follows it.
+    /// The error of a chunk that could not be decoded. It is final.
     damage: Option<ParseError>,
     has_failed: bool,
 }
 
-/// A chunk, or the pieces of it that have arrived.
+/// A chunk, or its pieces so far.
 struct GatheredChunk {
-    /// None if it is a record of its own.
+    /// `None` if the chunk is a single record.
     head: Option<PackHead>,
-    /// The bytes are the first `len` of these.
+    /// The first `len` bytes are the content.
     content: Vec<u8>,
     len: usize,
     is_whole: bool,
     position: Position,
 }
 
-/// A packed chunk that is being taken apart.
+/// A packed chunk whose records are being delivered.
 struct OpenChunk {
     content: Bytes,
     head: PackHead,
@@ -76,10 +81,10 @@ struct OpenChunk {
 }
 
 impl OpenChunk {
-    /// The next record; nothing after the last.
+    /// The next record; `None` after the last.
     ///
     /// # Errors
-    /// Returns a bug if the lengths of the records, which were checked, are not those of the content.
+    /// Returns a bug if the lengths of the records, which were checked before, do not fit the content.
     fn next(&mut self) -> Result<Option<Bytes>> {
         let Some(length) = self.head.length(&self.content, self.taken) else {
             return match (self.taken, self.head.count) {
@@ -102,12 +107,13 @@ impl OpenChunk {
 }
 
 impl<R: Read> RecordReader<R> {
-    /// Creates a reader on the caller's thread, with the default [`Limits`](bloscpack_wire::Limits).
+    /// Creates a reader on the caller's thread, with the default [`Limits`](bloscpack_wire::Limits). Nothing is read yet. The
+    /// input needs no buffer: the reader reads 256 KiB at once.
     pub fn new(input: R) -> Self {
         Self::with_options(input, Options::new())
     }
 
-    /// Creates a reader with these options. Nothing is read yet.
+    /// Creates a reader with these options. Nothing is read yet. [`Options::range`] is ignored.
     ///
     /// ```
     /// use bloscpack::{Options, records::{RecordReader, RecordWriter}};
@@ -125,7 +131,7 @@ impl<R: Read> RecordReader<R> {
         Self::with_engine(Engine::new(input, Settings::new(Wanted::Records, options)))
     }
 
-    /// Reads as far as the first chunk, and returns the header of the first member.
+    /// Reads up to the first chunk, and returns the header of the first member.
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record).
@@ -133,7 +139,8 @@ impl<R: Read> RecordReader<R> {
         Ok(&self.engine.read_first()?.header)
     }
 
-    /// Reads as far as the first chunk, and returns the metadata of the first member.
+    /// Reads up to the first chunk, and returns the metadata of the first member, including the keys that describe the
+    /// records; `None` if it has none.
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record).
@@ -142,12 +149,14 @@ impl<R: Read> RecordReader<R> {
         Ok(first.metadata.as_ref().map(|(metadata, _)| metadata))
     }
 
-    /// The next record, or nothing at the end.
+    /// The next record, or `None` at the end.
     ///
     /// # Errors
-    /// Returns any error of the input; any damage in its bytes;
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that does not hold records, or records that are
-    /// packed in an unknown way.
+    /// Returns any error of the input, after which the call may be repeated, and otherwise a permanent error:
+    /// [`Damaged`](bloscpack_error::Category::Damaged) for a damaged chunk, for chunks out of order and for a number of records
+    /// other than in the metadata; [`CutShort`](bloscpack_error::Category::CutShort) for an empty or truncated input;
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that does not contain records, and for records
+    /// that are packed in an unknown way.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
         let last = std::mem::take(&mut self.current);
         self.recycle(last);
@@ -160,7 +169,7 @@ impl<R: Read> RecordReader<R> {
         })
     }
 
-    /// The next record as a value, or nothing at the end.
+    /// The next record as a value, or `None` at the end.
     ///
     /// ```
     /// use bloscpack::{error::Code, records::{RecordReader, RecordWriter}};
@@ -179,7 +188,8 @@ impl<R: Read> RecordReader<R> {
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record), and
-    /// [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a record that is not a value of this type.
+    /// [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a record that is not a value of this type; the next call
+    /// returns the record after it.
     pub fn next_as<T: FromRecord>(&mut self) -> Result<Option<T>> {
         let number = self.records();
         let Some(record) = self.next_bytes()? else {
@@ -188,6 +198,7 @@ impl<R: Read> RecordReader<R> {
         value_of_record(record, number).map(Some)
     }
 
+    /// The next record, without a copy.
     fn next_bytes(&mut self) -> Result<Option<Bytes>> {
         loop {
             if let Some(record) = self.ready()? {
@@ -217,10 +228,10 @@ impl<R> RecordReader<R> {
         }
     }
 
-    /// The next record, if its chunk is there; otherwise the engine is to be asked for the next piece.
+    /// The next record, if its chunk has arrived. If not, the caller gets the next piece from the engine.
     ///
     /// # Errors
-    /// Returns the error of a chunk that could not be decoded: nothing follows it.
+    /// Returns the error of a chunk that could not be decoded. It is final.
     pub(crate) fn ready(&mut self) -> Result<Option<Bytes>> {
         if let Some(open) = &mut self.open {
             if let Some(record) = open.next()? {
@@ -251,7 +262,7 @@ impl<R> RecordReader<R> {
         self.ready()
     }
 
-    /// Takes a piece from the engine, or its end. Returns false at the end.
+    /// Takes a piece from the engine, or `None` at the end. Returns false at the end.
     pub(crate) fn put(&mut self, piece: Option<Piece>) -> Result<bool> {
         let Some(piece) = piece else {
             if self.gathering.is_some() {
@@ -271,7 +282,7 @@ impl<R> RecordReader<R> {
         self.known(gathered, position).map(|()| true)
     }
 
-    /// Keeps the damage of a chunk, after which nothing follows.
+    /// Remembers the damage of a chunk, which all further calls return.
     fn known<T>(
         &mut self,
         result: std::result::Result<T, GatherError>,
@@ -321,7 +332,7 @@ impl<R> RecordReader<R> {
         Ok(())
     }
 
-    /// The content of the chunk that was gathered, and its head if it is packed; nothing before its last piece.
+    /// The content of the gathered chunk, and its head if it is packed; `None` before its last piece.
     fn next_chunk(&mut self) -> Result<Option<(Option<PackHead>, Bytes)>> {
         let Some(chunk) = self.gathering.take_if(|chunk| chunk.is_whole) else {
             return Ok(None);
@@ -337,7 +348,7 @@ impl<R> RecordReader<R> {
         Ok(Some((chunk.head, content)))
     }
 
-    /// Compares the number of records with the metadata.
+    /// Compares the number of records with the metadata, unless the member was allowed to be cut.
     fn end_member(&self) -> Result<()> {
         let Some(count) = self.form.and_then(|form| form.count()) else {
             return Ok(());
@@ -368,12 +379,12 @@ impl<R> RecordReader<R> {
         self.before + self.next
     }
 
-    /// Things in the input that are unusual but not wrong; complete at its end.
+    /// Things in the input that are unusual but not wrong. The list is complete at the end of the input.
     pub fn warnings(&self) -> &[Warning] {
         &self.engine.warnings
     }
 
-    /// Bytes read from the input so far.
+    /// Compressed bytes read from the input so far, including those read ahead.
     pub fn total_in(&self) -> u64 {
         self.engine.total_in()
     }
@@ -388,9 +399,8 @@ impl<R> RecordReader<R> {
         self.engine.into_inner()
     }
 
-    /// Returns the source and the bytes that were read from it and not parsed. After the last of the
-    /// [members](Options::members) that were asked for, these are the bytes that follow it; before, they may begin
-    /// anywhere.
+    /// Returns the input and the bytes that were read from it and not parsed. After the last of the requested
+    /// [members](Options::members), these are the bytes that follow it; earlier, they may begin anywhere.
     pub fn into_parts(self) -> (R, Vec<u8>) {
         self.engine.into_parts()
     }
@@ -400,7 +410,7 @@ impl<R> RecordReader<R> {
 enum GatherError {
     /// The chunk is damaged.
     Damage(FormatError),
-    /// Anything else, which has its own position.
+    /// Any other error, with its own position.
     Other(Error),
 }
 

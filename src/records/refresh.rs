@@ -6,10 +6,12 @@ use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Refresh, Refreshed};
 
 impl<S: Refresh> IndexedRecordReader<S> {
-    /// Goes on to the records that the file has now, and returns the numbers of those that are new.
+    /// Moves on to the current records of the file, and returns the numbers of the new ones: `Changed(3..5)` after two records
+    /// were appended to three, and `Replaced` if another file has taken its place or it has become shorter.
     ///
-    /// If a file with a table of offsets was appended to, only the header, the metadata, the new entries of the table and
-    /// the last packed chunk are read, and unpacked chunks are kept. Any other file is opened again.
+    /// After an append to a file with an offset table of up to 65,536 entries, only the header, the metadata, the new entries
+    /// of the table and the last packed chunk are read; other unpacked chunks stay in the cache. Any other file is opened
+    /// again.
     ///
     /// ```
     /// use bloscpack::{FormatVersion, edit::RecordEditor, records::{IndexedRecordReader, RecordWriter}};
@@ -31,9 +33,8 @@ impl<S: Refresh> IndexedRecordReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of opening the file again, which leaves the reader as it was. Returns the errors of
-    /// [`IndexedRecordReader::with_options`] for what the file contains now; the
-    /// reader then has no records until it is refreshed without an error.
+    /// Returns any error of opening the file again, which leaves the reader as it was, and the errors of
+    /// [`IndexedRecordReader::with_options`] for the current content, after which the reader is empty until a refresh succeeds.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let found = self.source.refresh().map_err(Error::from).reading()?;
         let has_index = self.index.members() > 0;
@@ -53,7 +54,7 @@ impl<S: Refresh> IndexedRecordReader<S> {
         }
     }
 
-    /// Reads the index again. What is known of the same file is kept, unless that has become shorter.
+    /// Reads the index again. Knowledge of the same file is kept, unless the file has become shorter.
     fn take_index(&mut self, is_same: bool) -> Result<()> {
         let known = is_same.then_some(&*self.index);
         let index = record_index(&self.source, &self.options, known)?;

@@ -1,4 +1,4 @@
-//! [`RecordTally`]: the records of chunks that are read in order, counted past damaged ones.
+//! [`RecordTally`]: counts the records of chunks that are read in order, also past damaged ones.
 
 use crate::engine::ChunkInfo;
 use bloscpack_error::checked::len_of;
@@ -19,23 +19,23 @@ pub(crate) struct RecordTally {
     next: u64,
     /// Records of the last chunk, if it is sound.
     last: Numbers,
-    /// Packed chunks are damaged, and it is not known yet how many records they had.
+    /// Damaged packed chunks whose number of records is not known yet precede the next chunk.
     is_open: bool,
     /// Records in sound chunks.
     pub(crate) records: u64,
 }
 
 impl RecordTally {
-    /// Whether a chunk is the first of another member, which ends the one before it.
+    /// Whether a chunk is the first of another member, which ends the previous one.
     pub(crate) fn is_new(&self, info: &ChunkInfo) -> bool {
         let member = self.member.map(|(member, _)| member);
         member.is_some_and(|member| member != info.position.member)
     }
 
-    /// Counts a sound chunk, of which `content` is the first piece, and returns the records that are lost before it.
+    /// Counts a sound chunk whose first piece is `content`, and returns the records that were lost before it.
     ///
     /// # Errors
-    /// Returns [`FormatError::Packing`] if it is not sound after all.
+    /// Returns [`FormatError::Packing`] if its records are damaged.
     pub(crate) fn sound(
         &mut self,
         info: &ChunkInfo,
@@ -43,7 +43,7 @@ impl RecordTally {
     ) -> Result<Option<Numbers>, FormatError> {
         let (first, end) = match self.form(info) {
             Form::Content => return Ok(None),
-            // Numbers saturate: the head of a damaged chunk may claim any number, up to `u64::MAX`.
+            // Numbers saturate: the head of a damaged chunk may contain any number, up to `u64::MAX`.
             Form::Records { .. } => (self.next, self.next.saturating_add(1)),
             Form::Packed { packing, .. } => {
                 let nbytes = info.header.nbytes;
@@ -62,7 +62,7 @@ impl RecordTally {
         Ok(lost)
     }
 
-    /// Counts a damaged chunk, and returns its records if they are known by now.
+    /// Counts a damaged chunk, and returns its records if their numbers are known already.
     pub(crate) fn damaged(&mut self, info: &ChunkInfo) -> Option<Numbers> {
         match self.form(info) {
             Form::Content => None,
@@ -79,12 +79,12 @@ impl RecordTally {
         }
     }
 
-    /// Whether a later chunk may show which records were in damaged ones.
+    /// Whether a later chunk may reveal the records of damaged ones.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Takes back the last chunk, whose beginning is sound but which is damaged further on.
+    /// Takes back the last chunk: its beginning was sound, but a later piece is damaged.
     pub(crate) fn take_back(&mut self) -> Option<Numbers> {
         let numbers = std::mem::take(&mut self.last);
         let count = len_of(&numbers);
@@ -92,10 +92,10 @@ impl RecordTally {
         (count > 0).then_some(numbers)
     }
 
-    /// Ends a member with all of its chunks, and returns the records that are lost at its end.
+    /// Ends a member after its last chunk, and returns the records that were lost at its end.
     ///
     /// # Errors
-    /// Returns [`FormatError::MetadataData`] if its metadata has another count.
+    /// Returns [`FormatError::MetadataData`] if its metadata contains another count.
     pub(crate) fn end(&mut self) -> Result<Option<Numbers>, ParseError> {
         let Some((member, form)) = self.member.take() else {
             return Ok(None);
@@ -107,7 +107,7 @@ impl RecordTally {
         };
         let wrong = count.filter(|count| is_wrong(*count));
         let lost = self.close(count.unwrap_or(found).max(found));
-        // Numbers saturate: damaged or hostile heads may claim any number.
+        // Numbers saturate: damaged or hostile heads may contain any number.
         self.before = self.before.saturating_add(self.next);
         self.next = 0;
         match wrong {
@@ -125,14 +125,15 @@ impl RecordTally {
         }
     }
 
+    /// The form of a chunk, whose member becomes the current one.
     fn form(&mut self, info: &ChunkInfo) -> Form {
-        // Chunks of an unknown form are only checked as chunks.
+        // Of chunks of an unknown form, only the chunks are checked.
         let form = info.form.unwrap_or(Form::Content);
         self.member = Some((info.position.member, form));
         form
     }
 
-    /// The records before `first` that were in damaged chunks.
+    /// The records of damaged chunks before `first`.
     fn close(&mut self, first: u64) -> Option<Numbers> {
         let is_open = std::mem::take(&mut self.is_open);
         let lost = self.next..first;

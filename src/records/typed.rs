@@ -4,10 +4,13 @@ use bloscpack_error::Code;
 use bytes::Bytes;
 use std::error::Error;
 
-/// Why a record does not hold a value of the wanted type, or why a value cannot be a record.
+/// The reason why a record is not a value of the requested type, or why a value cannot be a record.
 pub type ValueError = Box<dyn Error + Send + Sync>;
 
 /// A value that can be written as a record.
+///
+/// It is implemented for everything that is bytes (`AsRef<[u8]>`): text, slices, vectors, [`Bytes`]; with the feature `serde`,
+/// `Json` and `MessagePack` write values of serde.
 ///
 /// ```
 /// use bloscpack::records::{RecordWriter, ToRecord, ValueError};
@@ -24,14 +27,18 @@ pub type ValueError = Box<dyn Error + Send + Sync>;
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub trait ToRecord {
-    /// Appends the bytes of the record to an empty buffer.
+    /// Appends the bytes of the record to `record`, which is empty.
     ///
     /// # Errors
-    /// Returns the reason if the value cannot be a record.
+    /// Returns the reason if the value cannot be a record. The caller gets it as
+    /// [`Code::RecordValue`], with the number of the record.
     fn to_record(&self, record: &mut Vec<u8>) -> Result<(), ValueError>;
 }
 
 /// A value that can be read from a record.
+///
+/// It is implemented for [`Bytes`] (without a copy), `Vec<u8>` and `String`; with the feature `serde`, `Json` and
+/// `MessagePack` read values of serde.
 ///
 /// ```
 /// use bloscpack::records::{FromRecord, RecordReader, RecordWriter, ValueError};
@@ -52,14 +59,16 @@ pub trait ToRecord {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait FromRecord: Sized {
-    /// Converts the bytes of a record, which share the memory of a whole chunk.
+    /// Converts the bytes of a record. They share the memory of the record's chunk, which stays allocated as long as the value
+    /// keeps them; copy a small part of a large chunk.
     ///
     /// # Errors
-    /// Returns the reason if the bytes are not a value of this type.
+    /// Returns the reason if the bytes are not a value of this type. The caller gets it as
+    /// [`Code::RecordValue`], with the number of the record.
     fn from_record(record: Bytes) -> Result<Self, ValueError>;
 }
 
-/// Writes the record of a value, which will have this number, into an old buffer.
+/// Writes the record of a value into a buffer, which is cleared first. `record` is its number, for errors.
 pub(crate) fn record_of_value<T: ToRecord + ?Sized>(
     value: &T,
     record: u64,
@@ -94,7 +103,7 @@ impl<T: AsRef<[u8]> + ?Sized> ToRecord for T {
     }
 }
 
-/// The memory of its chunk, shared and not copied.
+/// Without a copy: the bytes share the memory of their chunk.
 impl FromRecord for Bytes {
     fn from_record(record: Bytes) -> Result<Self, ValueError> {
         Ok(record)
@@ -115,7 +124,8 @@ impl FromRecord for String {
     }
 }
 
-/// A value of `serde`, written as JSON without line breaks.
+/// A value of `serde`, written as JSON without line breaks. White space around the JSON is accepted when it is read, other
+/// bytes after it are an error.
 ///
 /// ```
 /// use bloscpack::records::{IndexedRecordReader, Json, RecordWriter};
@@ -144,7 +154,7 @@ impl<T: serde_core::de::DeserializeOwned> FromRecord for Json<T> {
     }
 }
 
-/// A value of `serde`, written as MessagePack with field names.
+/// A value of `serde`, written as MessagePack with field names. When it is read, bytes after the value are an error.
 ///
 /// ```
 /// use bloscpack::records::{IndexedRecordReader, MessagePack, RecordWriter};

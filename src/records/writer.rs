@@ -6,9 +6,12 @@ use crate::encoder::{Mover, Plan, RecordOptions, SeekSink, StreamSink};
 use bloscpack_error::{IoSide, Result};
 use std::io::{Seek, Write};
 
-/// Writes records to anything that takes bytes: a pipe, a socket, a buffer.
+/// Writes records to a target that takes bytes: a pipe, a socket, a buffer.
 ///
-/// Only [`finish`](Self::finish) completes the stream: a dropped writer leaves one that every reader refuses as cut short.
+/// Records are collected and compressed in batches; [`flush`](Self::flush) delivers all records pushed so far. Only
+/// [`finish`](Self::finish) completes the stream: a dropped writer leaves one that every reader refuses as cut short.
+///
+/// After an error of the target or of a worker, the output has a gap, and each further call fails.
 ///
 /// ```
 /// use bloscpack::records::{RecordReader, RecordWriter};
@@ -41,29 +44,31 @@ impl<W: Write> RecordWriter<W> {
         })
     }
 
-    /// Writes a record: any bytes, from none to 2 GiB.
-    ///
-    /// It may wait here for others, up to the next [`flush`](Self::flush).
+    /// Writes a record of 0 to 2 147 483 631 bytes, or 20 bytes less if records are packed. The bytes are copied; they reach
+    /// the target with later records or with the next [`flush`](Self::flush).
     ///
     /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for a record that is too long, which is left out; any error
-    /// of the target; [`Code::WrongCount`](bloscpack_error::Code::WrongCount) for more records than were announced.
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for a record that is too long, and
+    /// [`Code::WriteLimit`](bloscpack_error::Code::WriteLimit) for one that readers' limits would refuse: the record is left
+    /// out, and the writer can be used further. Returns any error of the target, and
+    /// [`Code::WrongCount`](bloscpack_error::Code::WrongCount) for more records than were announced.
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
         self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
 
-    /// Writes a value as a record.
+    /// Writes a value as a record. Its bytes go into a buffer that is reused for each value.
     ///
     /// # Errors
-    /// Returns the same errors as [`push`](Self::push), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a
-    /// value that cannot be a record.
+    /// Returns the same errors as [`push`](Self::push), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue), with the
+    /// number of the record, for a value that cannot be a record. The value is then left out.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.chunker.records(), &mut self.buffer)?;
         self.chunker.push(&self.buffer, &mut self.sink).writing()
     }
 
-    /// Writes all records that were pushed and flushes the target, so that its reader can read them. The last one of a
-    /// announced number stays here, since it completes the stream.
+    /// Writes all pushed records and flushes the target: a reader at the other end can read them. It ends a packed chunk
+    /// early, so frequent flushes cost space. If the number of records was announced and they are not packed, the last one
+    /// is held back until [`finish`](Self::finish), since it completes the stream.
     ///
     /// # Errors
     /// Returns any error of the target.
@@ -72,7 +77,7 @@ impl<W: Write> RecordWriter<W> {
         self.sink.writer.flush().writing()
     }
 
-    /// Writes the rest, and the end mark if the number was not known, and returns the target.
+    /// Writes the rest and, if the number of chunks was not known, the end mark, flushes the target and returns it.
     ///
     /// # Errors
     /// Returns any error of the target, and [`Code::WrongCount`](bloscpack_error::Code::WrongCount) if fewer records
@@ -83,12 +88,12 @@ impl<W: Write> RecordWriter<W> {
         Ok(self.sink.writer)
     }
 
-    /// Records taken in so far.
+    /// Records taken in so far, which is the number that the next one gets.
     pub fn records(&self) -> u64 {
         self.chunker.records()
     }
 
-    /// Bytes written so far, without chunks that are still being compressed.
+    /// Bytes written so far, including header and metadata, without records that still wait or are being compressed.
     pub fn total_out(&self) -> u64 {
         self.sink.total_out
     }
@@ -108,10 +113,11 @@ impl<W: Write> std::fmt::Debug for RecordWriter<W> {
     }
 }
 
-/// Writes records to a file, with a table of offsets through which each of them is found at once.
+/// Writes records to a file, with an offset table by which an [`IndexedRecordReader`](super::IndexedRecordReader) finds each
+/// of them; created by [`RecordWriterBuilder::write_to_file`](super::RecordWriterBuilder::write_to_file).
 ///
-/// Until [`finish`](Self::finish) all offsets are -1: a writer that is dropped before leaves a file that every reader here
-/// refuses as unfinished.
+/// Until [`finish`](Self::finish) all offsets are -1: a writer that is dropped earlier leaves a file that every reader of this
+/// project refuses as unfinished. The offset table takes 8 bytes of memory per chunk.
 ///
 /// ```
 /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
@@ -158,17 +164,17 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
         self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
 
-    /// Writes a value as a record.
+    /// Writes a value as a record, as [`RecordWriter::push_as`].
     ///
     /// # Errors
-    /// Returns the same errors as [`push`](Self::push), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a
-    /// value that cannot be a record.
+    /// Returns the same errors as [`RecordWriter::push_as`].
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.chunker.records(), &mut self.buffer)?;
         self.chunker.push(&self.buffer, &mut self.sink).writing()
     }
 
-    /// Writes all records that were pushed and flushes the target; the file stays unfinished.
+    /// Writes all pushed records and flushes the target. The file stays unfinished, and readers refuse it until
+    /// [`finish`](Self::finish).
     ///
     /// # Errors
     /// Returns any error of the target.
@@ -177,8 +183,8 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
         self.sink.target.flush().writing()
     }
 
-    /// Writes the rest, fills in offsets, metadata and header, flushes, and returns the target, whose position is then the
-    /// end of the member. Nothing is synced to disk.
+    /// Writes the rest, fills in offset table, metadata and header, flushes the target and returns it, positioned at the end
+    /// of the member. Nothing is synced to disk.
     ///
     /// # Errors
     /// Returns the same errors as [`RecordWriter::finish`]. The file is then unfinished.
@@ -188,12 +194,13 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
         Ok(self.sink.target)
     }
 
-    /// Records taken in so far.
+    /// Records taken in so far, which is the number that the next one gets.
     pub fn records(&self) -> u64 {
         self.chunker.records()
     }
 
-    /// Bytes of all chunks written so far, without header and table.
+    /// Bytes of all chunks so far with their digests, without header and offset table, and without records that still wait or
+    /// are being compressed.
     pub fn total_out(&self) -> u64 {
         self.sink.len
     }

@@ -1,4 +1,11 @@
-//! [`recover`]: every sound chunk of a damaged file, into a new one.
+//! Recovery: writes every sound chunk of a damaged file into a new one.
+//!
+//! ```text
+//!   ReadAt ─► search for headers and sound chunks ─► content or records? ─► decode ─┬─► new file (V3, with offsets)
+//!                                                                                   └─► findings: damages and losses
+//! ```
+//!
+//! The source is never changed. [`verify_at`](crate::verify::verify_at) finds the same damages without writing.
 
 mod output;
 
@@ -15,31 +22,32 @@ use bloscpack_wire::{
 use output::OutputFile;
 use std::io::{Read, Seek, Write};
 
-/// Writes a new file with the content of every sound chunk of a damaged one, in the order of their positions, and passes each
-/// damage and each loss to `take`, each kind in order: a report of any length takes no memory.
+/// Writes a new file with the content of every sound chunk of a damaged one, in the order of their positions. It passes each
+/// damage and each loss to `take`, each kind in order; a report of any length takes no memory.
 ///
 /// A chunk is sound if its digest is right and it decodes, or, without a digest, if it decodes and its lengths agree. Sound
-/// chunks are found after damaged headers, metadata, tables and chunks, by their headers and digests. The bytes inside of a
-/// sound chunk are data, even if they look like a file.
+/// chunks after damaged headers, metadata, tables and chunks are found by their own headers and digests. The bytes inside a
+/// sound chunk are data, even if they look like a Bloscpack file.
 ///
-/// The new file has layout V3 with offsets. It keeps the chunk size, typesize, filter, compressor, checksum and metadata of
-/// the old file as far as they can be read. A concatenation becomes one file with the contents of all members and the first
-/// metadata.
+/// **Content.** The new file has layout V3 with an offset table. It keeps chunk size, typesize, filter, compressor, checksum
+/// and metadata of the old file as far as they can be read. Concatenated members become one file with the contents of all
+/// members and the first metadata. Lost content is left out, or replaced by zeros with [`fill`](Options::fill).
 ///
-/// A file of records becomes a new one in which the records keep their numbers: each lost record is replaced by an empty
-/// one, and [`Lost::records`] contains its number. Packed chunks contain the numbers of their records; if each record is a
-/// chunk, the numbers follow from the table and the count of the old file. If the number of lost records is unknown, later
-/// ones may be renumbered, and [`Recovery::records_lost`] is `None`. The new file has layout V3, too, and is packed like the
-/// old one. If header and metadata are lost, packed chunks are still recognized, and so are records of different lengths; records that all have the
-/// same length look like one content and become one, with [`header_lost`](Recovery::header_lost). Members of a concatenation
-/// that do not hold records although the first ones do, or the other way round, are left out and reported.
+/// **Records.** The new file has layout V3 and is packed like the old one. Records keep their numbers: an empty record replaces
+/// each lost one, and [`Lost::records`] contains its number. Packed chunks contain the numbers of their records; if each record
+/// is a chunk, the numbers follow from offset table and count of the old file. If the number of lost records is unknown, later
+/// records may be renumbered, and [`Recovery::records_lost`] is `None`. If header and metadata are lost, packed chunks and
+/// records of different lengths are still recognized. Records of equal lengths then look like one content and become one; see
+/// [`header_lost`](Recovery::header_lost). If the first members contain records, members of content are left out and reported,
+/// and vice versa.
 ///
-/// Metadata that describes a NumPy array is only kept with the whole array: if the content does not have the length of the
-/// shape, the metadata is dropped, since readers would return wrong arrays. [`fill`](Options::fill) keeps the length.
+/// **NumPy arrays.** Metadata that describes an array is kept only with the whole array: if the length of the content does not
+/// fit the shape, the metadata is dropped, since readers would return wrong arrays. [`fill`](Options::fill) keeps the length.
 ///
-/// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
-/// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
-/// more if it is packed, about 350 for each damage and 650 for each member; for records, also all of the largest chunk.
+/// The source is read twice, to find and to decode the chunks; four times if the metadata describes an array; and packed chunks
+/// once more for their heads. Memory is as for an encoder and a decoder, plus 24 bytes for each chunk, 40 more if it is packed,
+/// about 350 for each damage and 650 for each member; for records, also the whole largest chunk. The target may be a file that
+/// is open for reading and writing.
 ///
 /// ```
 /// use bloscpack::{Encoder, Options, decompress, recover::{Finding, recover}};
@@ -66,9 +74,9 @@ use std::io::{Read, Seek, Write};
 ///
 /// # Errors
 /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
-/// [`Side::Target`](bloscpack_error::Side::Target), and those of `take`. If nothing can be recovered, returns the error that is
-/// in the source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way;
-/// nothing has then been written.
+/// [`Side::Target`](bloscpack_error::Side::Target), and an error of `take`, which ends the recovery. If no chunk can be
+/// recovered, returns the first error in the source; for records that are packed in an unknown way, returns
+/// [`Unsupported`](bloscpack_error::Category::Unsupported). In both cases nothing has been written.
 pub fn recover<S, W>(
     source: &S,
     target: W,
@@ -79,10 +87,11 @@ where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
 {
-    // Errors of the output are already marked as those of the target.
+    // Errors of the output are already on the side of the target.
     save(&source, target, options, &mut take).reading()
 }
 
+/// Finds the damages, decides which metadata can be kept, and writes the new file.
 fn save<S, W>(source: &S, target: W, options: &Options, take: Take<'_>) -> Result<Recovery>
 where
     S: ReadAt,
@@ -96,7 +105,7 @@ where
         if !matches!(walked, Ok(has_chunks) if !has_chunks) {
             return Err(first_error(found.examine(source, options, take)?));
         }
-        // No chunks, and trailing bytes that are tolerated.
+        // A sound file without chunks, with trailing bytes that readers tolerate.
         found.members.iter_mut().for_each(FoundMember::empty);
     }
     let array_lost = !has_records && drop_torn_array(&mut found, source, options)?;
@@ -110,7 +119,7 @@ where
     if recovery.damage_count == 0
         && let Err(error) = walk(source, options)?
     {
-        // It keeps a reader from reading chunks that are all sound: a table or a header contradicts them.
+        // All chunks are sound, but a header or a table contradicts them, so that a reader would fail.
         let section = error.position().map(|position| position.section);
         // A wrong entry is found where its chunk begins.
         let is_entry = error.code() == Code::Offsets;
@@ -144,8 +153,8 @@ fn walk<S: ReadAt>(source: &S, options: &Options) -> Result<std::result::Result<
     }
 }
 
-/// Drops metadata that the new file cannot have: of records, any that is not a JSON object; of content, any that declares
-/// packed records. Returns whether there was any.
+/// Drops metadata that the new file cannot have: for records, metadata that is not a JSON object; for content, metadata that
+/// declares packed records. Returns whether any was dropped.
 fn drop_odd_metadata(found: &mut Findings, has_records: bool) -> bool {
     let header = Header::new(FormatVersion::V3);
     let is_odd = |metadata: &mut Metadata| {
@@ -160,16 +169,16 @@ fn drop_odd_metadata(found: &mut Findings, has_records: bool) -> bool {
     odd.count() > 0
 }
 
-/// Drops the metadata of an array that will not have the length of its shape, which readers would trust. Returns whether it
-/// did.
+/// Drops the metadata of an array if the length of the content does not fit its shape, which readers would trust. Returns
+/// whether it was dropped.
 ///
-/// The length of the sound content is known only after all of it was decoded once.
+/// To learn the length of the sound content, all of it is decoded once.
 fn drop_torn_array<S: ReadAt>(found: &mut Findings, source: &S, options: &Options) -> Result<bool> {
     let mut members = found.members.iter();
     let array = match members.find_map(|member| member.metadata.as_ref().map(NumpyArray::of)) {
         None | Some(Ok(None)) => return Ok(false),
         Some(Ok(Some(array))) => Some(array),
-        // An array of an unknown type has an unknown length, so nothing may be missing.
+        // An array of an unknown dtype has an unknown length: keep its metadata only if nothing is missing.
         Some(Err(_)) => None,
     };
     let mut is_filled = true;

@@ -1,4 +1,4 @@
-//! [`OutputFile`]: the new file, of content or of records, with the options of the old one as far as they can be read.
+//! [`OutputFile`]: the new file, of content or records, with the options of the old one as far as they can be read.
 
 use crate::Options;
 use crate::damages::{ContentOutput, Findings, FoundMember};
@@ -11,9 +11,9 @@ use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatVersion, Limits, Packing};
 use std::io::{Read, Seek, Write};
 
-/// Chunks of a member of which one is looked at to find out how they were made.
+/// The number of first chunks of a member among which the model for the settings is chosen.
 const MODELS: usize = 64;
-/// The most bytes of such a chunk.
+/// The most compressed bytes of such a model.
 const MOST_OF_MODEL: u32 = 16 << 20;
 
 /// The options of the new file.
@@ -22,9 +22,9 @@ pub(super) enum OutputBuilder {
     Records(RecordWriterBuilder),
 }
 
-/// The new file. It begins with the first bytes that are recovered: without any, nothing is written.
+/// The new file. Its header is written with the first recovered bytes: without any, nothing is written.
 pub(super) enum OutputFile<W: Read + Write + Seek> {
-    /// Not begun, and the number of empty records before the first one.
+    /// Nothing is written yet. The number counts the empty records so far.
     Waiting(Box<(W, OutputBuilder)>, u64),
     Content(Box<SeekEncoder<W>>),
     Records(Box<SeekRecordWriter<W>>),
@@ -86,7 +86,7 @@ impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
     }
 }
 
-/// The options of a file like the one that was found.
+/// The options for a file like the damaged one.
 pub(super) fn builder<S: ReadAt>(
     found: &Findings,
     source: &S,
@@ -120,7 +120,7 @@ pub(super) fn builder<S: ReadAt>(
     let mut builder = RecordWriter::builder()
         .version(FormatVersion::V3)
         .with(settle)?;
-    // A record that is a chunk of its own may be too large for a packed one.
+    // Pack only if all members are packed: a record that is a chunk of its own may be too large for a packed chunk.
     let packings: Option<Vec<Packing>> = of_kind().map(|member| member.kind.packing()).collect();
     if let Some(packing) = packings.as_deref().and_then(<[_]>::first) {
         builder = builder.packed(packing.chunk_size());
@@ -128,7 +128,7 @@ pub(super) fn builder<S: ReadAt>(
     Ok(OutputBuilder::Records(builder))
 }
 
-/// Chooses the settings that make chunks like those of a member, as far as they can be found out.
+/// Chooses settings that make chunks like the ones of a member, as far as they can be read.
 fn like<S: ReadAt>(
     mut builder: EncoderBuilder,
     source: &S,
@@ -137,7 +137,7 @@ fn like<S: ReadAt>(
     if let Some(checksum) = member.own_checksum() {
         builder = builder.checksum(checksum);
     }
-    // The longest of the first chunks shows most.
+    // The longest chunk shows most of its settings.
     let first = member.sound_chunks().take(MODELS);
     let short = first.filter(|found| found.ctbytes <= MOST_OF_MODEL);
     let Some(model) = short.max_by_key(|found| found.ctbytes) else {

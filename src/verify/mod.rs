@@ -1,4 +1,13 @@
-//! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
+//! Verification: checks and decodes every chunk, and reports every damage.
+//!
+//! | function | input | after damage to a chunk | after damage to the structure |
+//! |---|---|---|---|
+//! | [`verify`] | any reader, also a pipe | continues | stops: the positions of further chunks are unknown |
+//! | [`verify_at`] | a source that can be read at any position | continues | searches for further sound chunks |
+//!
+//! Both check the headers, the seal, the metadata, the offset table, the number of chunks, the digest and the compressed data
+//! of each chunk, the numbers and lengths of records, and the length of a NumPy array that the metadata describes. Nothing is
+//! written. [`recover`](mod@crate::recover) saves the sound chunks of a damaged file.
 
 mod stop;
 mod verifier;
@@ -16,44 +25,48 @@ use std::ops::Range;
 use stop::Stop;
 use verifier::Verifier;
 
-/// Damages that wait for the numbers of their records, or that are kept until it is known how the source is to be read.
+/// The most damages that are kept: until the numbers of their records are known, or until it is known how to read the source.
 const KEPT: usize = 1000;
 
-/// The result of [`verify`].
+/// The totals of a verification by [`verify`] or [`verify_at`]. The damages themselves are passed to their caller.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
     /// Number of members.
     pub members: u64,
-    /// Number of chunks, damaged ones included.
+    /// Number of chunks, including damaged ones; after damage to the structure, as far as they were found.
     pub chunks: u64,
     /// Uncompressed bytes of the sound chunks.
     pub bytes: u64,
-    /// Records in the sound chunks; 0 if the chunks hold no records.
+    /// Records in the sound chunks; 0 if the chunks contain no records.
     pub records: u64,
-    /// Number of damages.
+    /// Number of damages, which is how often the callback was called.
     pub damage_count: u64,
-    /// Things that are unusual but not wrong.
+    /// Things that are unusual but not wrong, such as bytes after the last chunk.
     pub warnings: Vec<Warning>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether no damage was found. Warnings do not count.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damage_count == 0
     }
 }
 
-/// Takes each damage.
+/// Receives each damage.
 type Take<'a> = &'a mut dyn FnMut(Damage) -> Result<()>;
 
-/// Reads all of an input, checks and decodes every chunk, and continues after a damaged one. Each damage is passed to `take` in
-/// the order of the positions, so that a report of any length takes no memory.
+/// Reads all of an input, checks and decodes every chunk, and continues after a damaged one. It passes each damage to `take`,
+/// in the order of their positions; a report of any length takes no memory.
 ///
-/// Damage to the structure (a header, a table, the length of a chunk) is the last that can be found, since from there on it
-/// is not known where chunks begin; [`verify_at`] continues after it. In a run of more than a thousand damaged chunks of packed
-/// records, only the last thousand damages contain the numbers of the records that the run has lost.
+/// Damage to the structure (a header, the offset table, the length of a chunk) is the last damage that is found, since the
+/// positions of further chunks are unknown; [`verify_at`] continues after it. In a run of more than 1000 damaged chunks of
+/// packed records, only the last 1000 damages contain the numbers of the records that the run has lost.
+///
+/// Of the options, `verify` uses the [threads](Options::threads), the [limits](Options::limits) and the
+/// [hashers](Options::hashers). Memory is as for a [`Decoder`](crate::Decoder). A stream without its end mark is damaged,
+/// whatever [`allow_unterminated`](Options::allow_unterminated) says.
 ///
 /// ```
 /// use bloscpack::{Options, verify::verify};
@@ -71,8 +84,9 @@ type Take<'a> = &'a mut dyn FnMut(Damage) -> Result<()>;
 /// ```
 ///
 /// # Errors
-/// Returns any error of the reader, that of a worker that panicked, those of `take`, and [`FormatError::Hasher`] for a hasher
-/// that fits no file. Damage to the input is in the report.
+/// Returns any error of the reader, an error of `take`, which ends the verification,
+/// [`Code::Panicked`](bloscpack_error::Code::Panicked), and [`FormatError::Hasher`] for a hasher whose digests have a wrong
+/// length. Damage, also an empty input and one of another format, is no error, but is passed to `take`.
 pub fn verify<R: Read>(
     reader: R,
     options: &Options,
@@ -89,11 +103,11 @@ pub fn verify<R: Read>(
     Ok(report)
 }
 
-/// As [`verify`], for a source that can be read at any position: after damage to the structure it continues as far as sound
-/// chunks can be found. Bytes after the last chunk are damage if there are sound chunks among them.
+/// As [`verify`], for a source that can be read at any position: after damage to the structure it searches for
+/// further sound chunks. Bytes after the last chunk are damage if they contain sound chunks.
 ///
-/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to three times, and one with
-/// more than a thousand damages once or twice more.
+/// A sound source is read once. A source whose structure is damaged is read up to three times, and one with more than 1000
+/// damages once or twice more.
 ///
 /// ```
 /// use bloscpack::{Encoder, Options, verify::verify_at};
@@ -147,7 +161,7 @@ fn check<S: ReadAt>(source: &S, options: &Options, take: Take<'_>) -> Result<Rep
                 stop.look(&damage);
                 found.add(damage)
             })?;
-            // If nothing is found, it is likely not a damaged file but one of another kind.
+            // Without any sound chunk, it is probably a file of another format.
             if totals.chunks > 0 {
                 report.count(&totals, stop.damaged);
                 found.pass(&mut |damage| stop.pass(damage, take), scan)?;
@@ -165,7 +179,7 @@ fn check<S: ReadAt>(source: &S, options: &Options, take: Take<'_>) -> Result<Rep
 }
 
 impl Report {
-    /// Bytes after the last chunk, as damage, if there are sound chunks among them.
+    /// Reports bytes after the last chunk as damage if they contain sound chunks.
     fn hidden<S: ReadAt>(&mut self, source: &S, options: &Options) -> Result<Option<Damage>> {
         let trailing = self.warnings.iter().enumerate();
         let mut trailing = trailing.filter_map(|(index, warning)| match warning {
@@ -184,7 +198,7 @@ impl Report {
         Ok(Some(damage.in_bytes(position.byte..source.size()?)))
     }
 
-    /// Counts what a scan found where the structure is damaged, with so many damaged chunks.
+    /// Takes the totals of a scan of a damaged structure, in which `damaged` chunks were found damaged.
     fn count(&mut self, found: &Recovery, damaged: u64) {
         self.chunks = found.chunks + damaged;
         self.bytes = found.bytes;
@@ -193,7 +207,7 @@ impl Report {
     }
 }
 
-/// The first damages, and the place of the last.
+/// The damages so far, up to [`KEPT`] of them, and the place of the last one.
 #[derive(Default)]
 struct Kept {
     damages: Vec<Damage>,
@@ -213,7 +227,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Passes all damages on, which `again` finds again if there were too many.
+    /// Passes all damages on. If there were too many, `again` finds them again.
     fn pass<T>(self, take: Take<'_>, again: impl FnOnce(Take<'_>) -> Result<T>) -> Result<()> {
         if self.is_over {
             again(take).map(drop)

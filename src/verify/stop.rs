@@ -1,4 +1,4 @@
-//! [`Stop`]: the damage at which a reading in order ends, among those that a scan finds.
+//! [`Stop`]: the damage at which sequential reading ended, to be merged with the damages that a scan finds.
 
 use super::{Take, place};
 use crate::damages::Damage;
@@ -6,25 +6,26 @@ use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, Section};
 use std::ops::Range;
 
-/// The damage to the structure at which a walk ended, among the damages that a scan finds.
+/// The damage to the structure at which sequential reading ended. A scan finds the same damage, a part of it, or none at this
+/// place; then this one is inserted.
 pub(super) struct Stop {
-    /// Nothing once it was passed on.
+    /// `None` once it was passed on.
     pub(super) damage: Option<Damage>,
     at: u64,
     entry: Option<(u64, u64)>,
-    /// The place of the last damage before it.
+    /// The place of the last damage before it, if it ends here.
     before: Option<Range<u64>>,
-    /// Only a damaged length led there.
+    /// The damaged length of the chunk before has led here: nothing is wrong at this place.
     is_led_astray: bool,
-    /// It is in or at the end of one of them.
+    /// A damage of the scan includes this place.
     is_part: bool,
-    /// The number of the first that is the same.
+    /// The index of the first damage of the scan that is the same.
     same: Option<u64>,
-    /// How many are before it.
+    /// Number of damages of the scan before this place.
     index: u64,
     seen: u64,
     passed: u64,
-    /// How many are in chunks.
+    /// Number of damages of the scan in chunks.
     pub(super) damaged: u64,
 }
 
@@ -46,7 +47,7 @@ impl Stop {
         }
     }
 
-    /// Learns from a damage that was found.
+    /// Compares it with the next damage of the scan.
     pub(super) fn look(&mut self, damage: &Damage) {
         let (index, place) = (self.seen, place(damage));
         self.seen += 1;
@@ -66,8 +67,8 @@ impl Stop {
         }
     }
 
-    /// Passes on a damage that was found, the next of those that were looked at. The scan has better knowledge of where it
-    /// ends, but not of what is wrong.
+    /// Passes on the next damage of the scan, after all were looked at, and this one at its place. If both are the same, the
+    /// scan knows better where the damage ends, but this one has the better error.
     pub(super) fn pass(&mut self, mut damage: Damage, take: Take<'_>) -> Result<()> {
         if self.is_led_astray {
             return take(damage);
@@ -86,7 +87,7 @@ impl Stop {
         take(damage)
     }
 
-    /// Passes it on, if nothing else reports it.
+    /// Passes it on, unless a damage of the scan reports it.
     pub(super) fn put(&mut self, take: Take<'_>) -> Result<()> {
         let is_told = self.is_led_astray || self.is_part || self.same.is_some();
         let stop = self.damage.take().filter(|_| !is_told);
@@ -94,7 +95,7 @@ impl Stop {
     }
 }
 
-/// Member and number of the wrong entry of a table, if that is the error.
+/// Member and number of the wrong entry of an offset table, if this is the error.
 fn entry_of(error: &Error) -> Option<(u64, u64)> {
     let Some(FormatError::Offset { entry, .. }) = error.format_error() else {
         return None;

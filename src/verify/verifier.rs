@@ -1,4 +1,4 @@
-//! [`Verifier`]: reads an input in order, counts what is sound, and passes damages on.
+//! [`Verifier`]: reads an input in order, counts sound chunks, and passes damages on.
 
 use super::{KEPT, Report, Take};
 use crate::Options;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::io::Read;
 use std::ops::Range;
 
-/// Counts what an engine delivers, and passes damages on.
+/// Counts the chunks of an engine, and passes damages on.
 pub(super) struct Verifier<'a> {
     report: Report,
     tally: RecordTally,
@@ -22,7 +22,7 @@ pub(super) struct Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    /// Reads all of an input. Returns the damage to the structure that ended it separately.
+    /// Reads all of an input. The damage to the structure at which reading ended is returned, not passed on.
     pub(super) fn run<R: Read>(
         reader: R,
         options: &Options,
@@ -77,7 +77,7 @@ impl<'a> Verifier<'a> {
         Ok(piece.buffer)
     }
 
-    /// Counts the records of the chunk that a piece begins. The inner error is damage.
+    /// Counts the records of a chunk whose first piece this is. The inner error is damage.
     fn count(&mut self, piece: &Piece) -> Result<std::result::Result<(), FormatError>> {
         if piece.info.is_first_piece {
             self.report.chunks += 1;
@@ -91,6 +91,7 @@ impl<'a> Verifier<'a> {
         Ok(piece.result.clone())
     }
 
+    /// Reports a damaged chunk, or keeps the damage until the numbers of its records are known.
     fn damaged(&mut self, info: ChunkInfo, error: FormatError) -> Result<()> {
         let records = if info.is_first_piece {
             self.tally.damaged(&info)
@@ -116,7 +117,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Passes on the damages that waited for the numbers of their records.
+    /// Passes on the damages that have waited for the numbers of their records.
     fn settle(&mut self, records: Option<Numbers>) -> Result<()> {
         for mut damage in self.open.drain(..) {
             damage.records.clone_from(&records);
@@ -125,6 +126,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
+    /// Ends a member: its last damages get the numbers of their records, and the count is compared with the metadata.
     fn end_member(&mut self) -> Result<()> {
         match self.tally.end() {
             Ok(records) => self.settle(records),
@@ -136,13 +138,13 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// The bytes of a damaged chunk, and of its digest if that may be the damaged part.
+/// The bytes of a damaged chunk, with its digest if the digest may be the damaged part.
 fn bytes_of(info: &ChunkInfo, error: &FormatError) -> Range<u64> {
     let digest_len = match error {
         FormatError::Digest(mismatch) => mismatch.checksum.digest_len(),
         _ => 0,
     };
     let from = info.position.byte;
-    // The chunk was read from there, so that it ends within the input.
+    // The chunk has been read, so it ends within the input.
     from..from + u64::from(info.header.ctbytes) + to_u64(digest_len)
 }

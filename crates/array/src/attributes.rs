@@ -1,4 +1,4 @@
-//! `__attrs__`, or `meta/attributes`: values that users attach to a dataset.
+//! [`Attributes`]: the values that users attach to a dataset, in the file `__attrs__` or `meta/attributes`.
 
 use crate::json::{Object, python_json, shown, too_long, write_string};
 use bloscpack_error::{Code, Error, Result};
@@ -6,13 +6,14 @@ use bloscpack_wire::internal::{Member, Members, json, to_u64, with_value};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Bytes of the longest file.
+/// The longest file that is read or written, in bytes.
 const MAX_LEN: usize = 64 << 20;
 
-/// The attributes of a dataset: a JSON object, kept as its writer spelled it.
+/// The user's attributes of a dataset: a JSON object, kept in its writer's spelling.
 ///
-/// Setting or removing one attribute leaves every other byte as it is, including the order of the keys and numbers too
-/// long for a float.
+/// Setting or removing one key leaves every other byte unchanged, including the order of the keys and numbers with more digits
+/// than a float has. `NaN`, `Infinity` and `-Infinity`, which Python's `json` writes, are accepted. `docs/datasets.md`
+/// describes the files.
 ///
 /// ```
 /// use bloscpack_array::Attributes;
@@ -32,7 +33,7 @@ pub struct Attributes {
 }
 
 impl Default for Attributes {
-    /// No attributes, as in a dataset without the file.
+    /// No attributes, as for a dataset without the file.
     fn default() -> Self {
         let text = "{}".to_owned();
         Self { text }
@@ -40,17 +41,18 @@ impl Default for Attributes {
 }
 
 impl Attributes {
-    /// Parses the file.
+    /// Parses the content of `__attrs__` or `meta/attributes`, of up to 64 MiB.
     ///
     /// # Errors
-    /// Returns an error if the file is not a JSON object. An empty file is [`Code::CutShort`]: its writer was interrupted.
+    /// Returns [`Code::CutShort`] for an empty or truncated file, whose writer was interrupted, [`Code::Metadata`] for one that
+    /// is not a JSON object in UTF-8, and [`Code::OverLimit`] for a longer one.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let text = Object::parse(file, MAX_LEN)?.text();
         let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
         Ok(Self { text })
     }
 
-    /// All values of a map, in its order.
+    /// Makes attributes of a map, in its order.
     ///
     /// ```
     /// use bloscpack_array::Attributes;
@@ -61,7 +63,7 @@ impl Attributes {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::OverLimit`] if the text would be too long, or nested too deeply, to be read again.
+    /// Returns [`Code::OverLimit`] if the text would be too long (64 MiB) or too deeply nested (128 levels) to be read back.
     pub fn of_map(map: Map<String, Value>) -> Result<Self> {
         let text = python_json(&Value::Object(map));
         check_len(&text)?;
@@ -72,33 +74,45 @@ impl Attributes {
         Ok(Self { text })
     }
 
-    /// The value of a key; a string such as `"NaN"` where the text has a number that only Python knows.
+    /// The value of a key. `NaN` and infinities, which JSON lacks, become strings such as `"NaN"`. `None` if the key does not
+    /// exist.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value> {
         json::parse(self.get_text(key)?.as_bytes()).ok()
     }
 
-    /// The JSON text of a value, as its writer spelled it. If the key occurs several times, the last value counts.
+    /// The JSON text of a value in its writer's spelling. If the key occurs several times, the last value counts.
     #[must_use]
     pub fn get_text(&self, key: &str) -> Option<&str> {
         let last = self.members().filter(|member| member.is(key)).last();
         self.text.get(last?.value)
     }
 
-    /// Sets the value of a key. A new key is added at the end.
+    /// Sets the value of a key, spelled as Python's `json.dumps` does. A new key is added at the end. After an error the
+    /// attributes are unchanged.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`] for a value that is nested too deeply to be read again, and [`Code::OverLimit`] if the
-    /// attributes would become longer than 64 MiB.
+    /// Returns [`Code::CannotStore`] for a value that is nested too deeply to be read back, and [`Code::OverLimit`] if the
+    /// attributes would reach 64 MiB.
     pub fn set(&mut self, key: &str, value: &Value) -> Result<()> {
         self.set_text(key, &python_json(value))
     }
 
-    /// Sets the value of a key to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur.
+    /// Sets the value of a key to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur. After an error
+    /// the attributes are unchanged.
+    ///
+    /// ```
+    /// use bloscpack_array::Attributes;
+    /// let mut attributes = Attributes::default();
+    /// attributes.set_text("limit", "-Infinity")?;
+    /// assert_eq!(attributes.text(), r#"{"limit": -Infinity}"#);
+    /// assert!(attributes.set_text("limit", "1, 2").is_err());
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`] for a text that is not JSON or is nested too deeply, and [`Code::OverLimit`] if the
-    /// attributes would become longer than 64 MiB.
+    /// Returns [`Code::CannotStore`] for text that is not one JSON value or is nested too deeply, and [`Code::OverLimit`] if
+    /// the attributes would reach 64 MiB.
     pub fn set_text(&mut self, key: &str, json_text: &str) -> Result<()> {
         let value = json_text.trim_ascii();
         // The object adds one level around the value.
@@ -117,7 +131,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// The text with one more member at its end.
+    /// The text with one more key at its end.
     fn with_member(&self, key: &str, value: &str) -> Result<String> {
         let open = self.text.trim_ascii_end().strip_suffix('}');
         let open_len = open.map(|open| open.trim_ascii_end().len());
@@ -135,7 +149,7 @@ impl Attributes {
         Ok(text)
     }
 
-    /// Removes a key and its value. Returns false if the key does not exist.
+    /// Removes a key, all of its values if it occurs several times. Returns false if the key does not exist.
     pub fn remove(&mut self, key: &str) -> bool {
         let Some(without) = self.without(key) else {
             return false;
@@ -144,8 +158,7 @@ impl Attributes {
         true
     }
 
-    /// The text without a key. A member that stays keeps the text between it and its next one, if another one stays
-    /// after it.
+    /// The text without a key; `None` if the key does not exist. The separators between the remaining keys keep their spelling.
     fn without(&self, key: &str) -> Option<String> {
         let members: Vec<_> = self.members().collect();
         let first = start_of(&self.text, members.first()?)?;
@@ -168,7 +181,7 @@ impl Attributes {
         (kept < members.len()).then_some(text)
     }
 
-    /// The keys in order, each once.
+    /// The keys in the order of the text, each once.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         let mut seen = HashSet::new();
@@ -178,19 +191,19 @@ impl Attributes {
         keys
     }
 
-    /// The number of keys.
+    /// The number of distinct keys.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys().len()
     }
 
-    /// Whether there are no attributes.
+    /// Whether there are no keys.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members().next().is_none()
     }
 
-    /// All attributes as one object. Numbers that only Python knows are strings, such as `"NaN"`.
+    /// All attributes as one JSON object. `NaN` and infinities become strings such as `"NaN"`.
     #[must_use]
     pub fn to_value(&self) -> Value {
         // The text was checked when it was parsed or set.
@@ -198,13 +211,13 @@ impl Attributes {
         value.unwrap_or_else(|_| Value::Object(Map::new()))
     }
 
-    /// The JSON text of all attributes.
+    /// The JSON text of all attributes, without a newline at the end.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The file.
+    /// The content of the file: the text and a newline.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         format!("{}\n", self.text).into_bytes()
@@ -223,21 +236,22 @@ fn check_len(text: &str) -> Result<()> {
     }
 }
 
-/// The position of the key of a member.
+/// The position of a member's key in the text.
 fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
     let before = text.get(..member.value.start)?.trim_ascii_end();
     let key = before.strip_suffix(':')?.trim_ascii_end();
     key.len().checked_sub(member.key.len())
 }
 
-/// The attribute with the names of the axes, as xarray has it.
+/// The attribute that holds the axis names, a list of strings: the convention of xarray and Zarr 2.
 pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// The attribute that says that NaN and "not a time" are no values: true for an array, the names of columns for a table.
+/// The attribute that marks NaN and NaT ("not a time") as missing values: `true` on an array, a list of column names on a
+/// table.
 pub const MISSING: &str = "bloscpack.missing";
 
 impl Attributes {
-    /// The attributes without the one that says which columns have missing values.
+    /// A copy without the attribute [`MISSING`].
     #[must_use]
     pub fn without_missing(&self) -> Self {
         let mut others = self.clone();
@@ -245,8 +259,7 @@ impl Attributes {
         others
     }
 
-    /// Whether NaN and "not a time" stand for missing values in the array with these attributes: whether `bloscpack.missing`
-    /// is true.
+    /// Whether NaN and NaT represent missing values in the array: [`MISSING`] is `true`.
     #[must_use]
     pub fn has_missing(&self) -> bool {
         self.get(MISSING) == Some(Value::Bool(true))

@@ -1,4 +1,4 @@
-//! [`ChunkCache`]: chunks that were read in part, as they are stored, with those of their blocks that were decompressed.
+//! [`ChunkCache`]: partly read chunks in memory, compressed, with the blocks that were decompressed so far.
 
 use crate::store::{Buffer, Loaded};
 use blosc1::internal::has_blocks;
@@ -12,31 +12,31 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-/// A chunk in memory.
+/// A chunk in memory. Threads that share it decompress each block once.
 pub(crate) struct CachedChunk {
     content: Content,
-    /// Each block is decompressed when it is first needed. Empty for a chunk without blocks to decompress.
+    /// A place for each block, filled when the block is first needed. Empty for a chunk without separately compressed blocks.
     blocks: Vec<OnceLock<Box<[u8]>>>,
-    /// Bytes of data.
+    /// Uncompressed bytes of the chunk.
     nbytes: usize,
-    /// Bytes of a block.
+    /// Uncompressed bytes of a block; the last block may be shorter.
     block_len: usize,
 }
 
-/// What is in memory of a chunk besides its blocks.
+/// The part of a chunk that is in memory besides its decompressed blocks.
 pub(crate) enum Content {
-    /// The element that all are.
+    /// One element, which every element of the chunk equals.
     Fill(Bytes),
-    /// All data.
+    /// The uncompressed data.
     Data(Bytes),
-    /// All bytes of a Blosc chunk.
+    /// The complete Blosc chunk.
     Blosc(Bytes),
-    /// Nothing: blocks that are missing have to be read.
+    /// Nothing: the store has to read missing blocks again.
     Blocks,
 }
 
 impl CachedChunk {
-    /// The chunk that a store has read. If it has blocks, its compressed bytes may be left out.
+    /// Keeps what a store has loaded. If the chunk has blocks and `keeps_bytes` is false, its compressed bytes are dropped.
     pub(crate) fn new(loaded: Loaded, buffer: &Buffer<'_>, keeps_bytes: bool) -> Self {
         let bytes = buffer.bytes();
         let (content, count, nbytes, block_len) = match loaded {
@@ -46,7 +46,7 @@ impl CachedChunk {
                 header,
                 is_complete,
             } => {
-                // The chunk contains 4 bytes for each block, which bounds their number.
+                // The chunk contains 4 bytes for each block, which bounds the number that the header claims.
                 let most = to_usize(header.nblocks()).min(bytes.len() / 4);
                 let count = if has_blocks(bytes) { most } else { 0 };
                 let content = if is_complete && (keeps_bytes || count == 0) {
@@ -70,7 +70,7 @@ impl CachedChunk {
         &self.content
     }
 
-    /// Bytes of a block; 0 for a chunk without blocks to decompress.
+    /// Uncompressed bytes of a block; 0 for a chunk without separately compressed blocks.
     pub(crate) fn block_len(&self) -> usize {
         if self.blocks.is_empty() {
             0
@@ -79,7 +79,7 @@ impl CachedChunk {
         }
     }
 
-    /// Bytes that it takes, without its blocks.
+    /// Bytes of memory without the decompressed blocks.
     fn weight(&self) -> usize {
         let bytes = match &self.content {
             Content::Fill(bytes) | Content::Data(bytes) | Content::Blosc(bytes) => bytes.len(),
@@ -88,13 +88,13 @@ impl CachedChunk {
         bytes + self.blocks.len() * size_of::<OnceLock<Box<[u8]>>>()
     }
 
-    /// The blocks of these that are not decompressed yet.
+    /// The `wanted` blocks that are not decompressed yet.
     pub(crate) fn missing(&self, wanted: &[u32]) -> Vec<u32> {
         let is_missing = |block: &&u32| self.block(**block).is_none();
         wanted.iter().filter(is_missing).copied().collect()
     }
 
-    /// The data of a block, once it is decompressed.
+    /// The data of a block; `None` if it is not decompressed yet.
     pub(crate) fn block(&self, number: u32) -> Option<&[u8]> {
         self.blocks
             .get(to_usize(number))?
@@ -102,7 +102,7 @@ impl CachedChunk {
             .map(|block| &**block)
     }
 
-    /// Decompresses blocks of the chunk with these bytes. Returns the number of bytes that they take.
+    /// Decompresses blocks from the bytes of the chunk. Returns the number of bytes that they occupy.
     pub(crate) fn decode(
         &self,
         blocks: &[u32],
@@ -121,13 +121,13 @@ impl CachedChunk {
             let len = self.nbytes.saturating_sub(begin).min(self.block_len);
             let mut block = vec![0; len].into_boxed_slice();
             decoder.decode_block(bytes, number, &mut block)?;
-            // Another thread may have been faster.
+            // Another thread may have stored the block first.
             decoded += if place.set(block).is_ok() { len } else { 0 };
         }
         Ok(decoded)
     }
 
-    /// Copies data from byte `from` on out of blocks that are decompressed.
+    /// Copies the uncompressed bytes from `from` on; all blocks that they touch must be decompressed.
     pub(crate) fn read(&self, from: usize, out: &mut [u8]) -> Result<()> {
         let (mut at, mut done) = (from, 0);
         while done < out.len() {
@@ -147,10 +147,10 @@ impl CachedChunk {
     }
 }
 
-/// Which array, and the number of the chunk.
+/// The number of the array in the cache, and the number of the chunk.
 type Key = (u64, u64);
 
-/// The chunks of one or several arrays that were used last, up to a number of bytes.
+/// The most recently used chunks of one or several arrays, up to a number of bytes.
 pub(crate) struct ChunkCache {
     max_bytes: usize,
     state: Mutex<State>,
@@ -159,11 +159,11 @@ pub(crate) struct ChunkCache {
 #[derive(Default)]
 struct State {
     entries: HashMap<Key, Entry>,
-    /// The chunks by the time of their last use.
+    /// The chunks by the time of their last use, oldest first.
     order: BTreeMap<u64, Key>,
     bytes: usize,
     clock: u64,
-    /// Arrays that have used the cache.
+    /// Arrays that were given a number so far.
     arrays: u64,
 }
 
@@ -203,7 +203,7 @@ impl State {
     }
 }
 
-/// The chunks of one array in a cache that it may share with others.
+/// One array's part of a cache that several arrays may share.
 pub(crate) struct ArrayCache {
     cache: Arc<ChunkCache>,
     array: u64,
@@ -219,7 +219,7 @@ impl ArrayCache {
         }
     }
 
-    /// Bytes that all arrays may keep.
+    /// The size of the cache in bytes, for all arrays together.
     pub(crate) fn max_bytes(&self) -> usize {
         self.cache.max_bytes
     }
@@ -229,7 +229,7 @@ impl ArrayCache {
         let (now, key) = (state.clock, (self.array, number));
         let entry = state.entries.get_mut(&key)?;
         let chunk = Arc::clone(&entry.chunk);
-        // The chunk that was used last keeps its place.
+        // The most recently used chunk is in its place already.
         if entry.used_at + 1 != now {
             let before = std::mem::replace(&mut entry.used_at, now);
             state.order.remove(&before);
@@ -239,13 +239,13 @@ impl ArrayCache {
         Some(chunk)
     }
 
-    /// Whether a chunk is kept, which does not count as a use.
+    /// Whether a chunk is in the cache. Asking does not count as a use.
     pub(crate) fn contains(&self, number: u64) -> bool {
         let state = self.cache.locked();
         state.entries.contains_key(&(self.array, number))
     }
 
-    /// Keeps a chunk, and drops those that were not used for longest.
+    /// Adds or replaces a chunk, and drops the least recently used ones if the cache is full.
     pub(crate) fn put(&self, number: u64, chunk: &Arc<CachedChunk>) {
         let (bytes, key) = (chunk.weight(), (self.array, number));
         let mut state = self.cache.locked();
@@ -263,7 +263,7 @@ impl ArrayCache {
         state.shrink_to(self.cache.max_bytes);
     }
 
-    /// Counts bytes by which a chunk that is kept has grown.
+    /// Adds the bytes of newly decompressed blocks to the size of a cached chunk.
     pub(crate) fn grown(&self, number: u64, by: usize) {
         let mut state = self.cache.locked();
         if let Some(entry) = state.entries.get_mut(&(self.array, number)) {
@@ -273,7 +273,7 @@ impl ArrayCache {
         }
     }
 
-    /// Drops chunks that have changed.
+    /// Drops the chunks with these numbers, whose content has changed.
     pub(crate) fn forget(&self, numbers: Range<u64>) {
         let mut state = self.cache.locked();
         let is_gone = |key: &Key| key.0 == self.array && numbers.contains(&key.1);
@@ -284,7 +284,7 @@ impl ArrayCache {
 
 impl Drop for ArrayCache {
     fn drop(&mut self) {
-        // The last one takes all with it.
+        // The last array drops the whole cache.
         if Arc::strong_count(&self.cache) > 1 {
             self.forget(0..u64::MAX);
         }

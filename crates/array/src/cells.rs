@@ -1,24 +1,24 @@
-//! [`Cells`]: what rows are apart from elements of a fixed length.
+//! [`Cells`]: whether the rows of a column are plain elements, may be missing, or vary in length.
 
 use crate::msgpack::Value;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use serde_json::{Map, Value as Json, json};
 
-/// The form of the rows of a column in a batch.
+/// What the rows of a column consist of in a batch, besides the bytes of fixed-length elements.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Cells {
-    /// Elements, all of which are there: their bytes are all there is to know.
+    /// Fixed-length elements, none of them missing. Their bytes say everything.
     #[default]
     Elements,
-    /// Elements, of which those are missing where this is false.
+    /// Fixed-length elements with a flag per row: false where the row is missing. A missing row has bytes, too.
     Present(Vec<bool>),
-    /// Values of varying length; nil is a missing one. The column has no bytes.
+    /// Values of varying length, one per row; [`Value::Nil`] is a missing one. The column has no bytes.
     Varying(Vec<Value>),
 }
 
 impl Cells {
-    /// The text of a row, empty if it is missing; `None` for one that is bytes.
+    /// The text of a row for CSV, empty if the row is missing; `None` if the row is in the bytes of the column.
     ///
     /// ```
     /// use bloscpack_array::Cells;
@@ -37,7 +37,7 @@ impl Cells {
         }
     }
 
-    /// The same as JSON.
+    /// The JSON value of a row, null if the row is missing; `None` if the row is in the bytes of the column.
     pub fn json(&self, row: usize) -> Option<Json> {
         match self {
             Self::Elements => None,
@@ -66,7 +66,17 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A value as JSON, which has no NaN and no bytes.
+/// A MessagePack value as JSON.
+///
+/// NaN becomes null and an infinity its text. Bytes become a string if they are UTF-8, otherwise `{"hex": "…"}`. A map with
+/// keys other than text becomes a list of pairs, and an application's type becomes null.
+///
+/// ```
+/// use bloscpack_array::{msgpack::Value, value_json};
+/// use serde_json::json;
+/// assert_eq!(value_json(&Value::Bytes(vec![0xff, 0x00])), json!({"hex": "ff00"}));
+/// assert_eq!(value_json(&Value::Float(f64::NAN)), json!(null));
+/// ```
 pub fn value_json(value: &Value) -> Json {
     match value {
         Value::Bool(bool) => (*bool).into(),
@@ -102,7 +112,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The dtype that stands for values of varying length: it has no bytes.
+/// The dtype of a column whose values vary in length: void of 0 bytes.
 pub fn no_bytes() -> Result<DType> {
     Ok(DType::void(0)?)
 }

@@ -1,4 +1,4 @@
-//! [`Chunked`]: an array of which a store has the chunks.
+//! [`Chunked`]: reads arrays whose chunks a [`ChunkStore`] supplies.
 
 mod read;
 
@@ -12,15 +12,18 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of chunks that are kept in memory by default.
+/// The default size of the cache in bytes.
 const DEFAULT_CACHE: usize = 64 << 20;
 
-/// Threads, decoders, buffers and a cache, which the arrays of a dataset, a store or a group share.
+/// Threads, limits, decoders, buffers and a chunk cache, which the arrays of a dataset, a store or a group share.
+///
+/// A clone shares the cache and the buffers. The cache is as large as `Options::cache` says, 64 MiB by default, and is shared
+/// by all arrays that are made with these resources.
 #[derive(Clone)]
 pub struct Resources {
-    /// Threads that read at once.
+    /// The maximum number of threads that read and decompress one slice.
     pub threads: usize,
-    /// The limits on what a chunk may demand.
+    /// The limits on memory and work that a chunk may demand.
     pub limits: Limits,
     shared: Arc<Shared>,
 }
@@ -32,7 +35,7 @@ struct Shared {
 }
 
 impl Resources {
-    /// The resources that these options allow.
+    /// Takes the number of threads (default: one per processor), the limits and the size of the cache from `options`.
     #[must_use]
     pub fn new(options: &Options) -> Self {
         Self {
@@ -46,7 +49,7 @@ impl Resources {
         }
     }
 
-    /// Lends a decoder that keeps to the limits. The meaning of a shuffle's meta byte is that of the format.
+    /// Lends a decoder, made with the limits and set to this meaning of a shuffle's meta byte. Decoders are reused.
     ///
     /// # Errors
     /// Returns the error of `act`.
@@ -62,7 +65,7 @@ impl Resources {
         })
     }
 
-    /// Lends a buffer, which may have any content.
+    /// Lends a buffer with arbitrary content. Buffers are reused.
     ///
     /// # Errors
     /// Returns the error of `act`.
@@ -79,9 +82,41 @@ impl fmt::Debug for Resources {
     }
 }
 
-/// An array of which a [`ChunkStore`] has the chunks: geometry, threads and the cache, the same for every format.
+/// Reads any box of an array whose chunks a [`ChunkStore`] supplies: it finds the chunks and blocks that a slice touches,
+/// decompresses them on several threads, and caches them.
 ///
-/// The cache keeps partially read chunks as stored; a second use adds their decompressed blocks.
+/// The cache keeps chunks that were read in part: compressed, and from the second read on with the blocks that were
+/// decompressed. If one file contains all chunks, the cache keeps the blocks only.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_array::{Buffer, ChunkStore, Chunked, Geometry, Loaded, Resources, Want};
+/// use bloscpack_error::{Error, Result};
+///
+/// /// Uncompressed chunks of four bytes, in memory.
+/// struct InMemory(Vec<[u8; 4]>);
+///
+/// impl ChunkStore for InMemory {
+///     fn load(&self, chunk: u64, _: Want<'_>, buffer: &mut Buffer<'_>) -> Result<Loaded> {
+///         let data = usize::try_from(chunk).ok().and_then(|chunk| self.0.get(chunk));
+///         let data = data.ok_or_else(|| Error::bug("no such chunk"))?;
+///         let bytes = buffer.vec();
+///         bytes.clear();
+///         bytes.extend_from_slice(data);
+///         Ok(Loaded::Data)
+///     }
+///
+///     fn located(&self, _: u64, error: Error) -> Error {
+///         error
+///     }
+/// }
+///
+/// let geometry = Geometry::padded(&[6], &[4], 1).ok_or("a chunk longer than memory")?;
+/// let store = InMemory(vec![[0, 1, 2, 3], [4, 5, 0, 0]]);
+/// let array = Chunked::new(store, geometry, &Resources::new(&Options::default()));
+/// assert_eq!(array.read(&[2..6])?, [2, 3, 4, 5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Chunked<S> {
     store: S,
@@ -92,7 +127,8 @@ pub struct Chunked<S> {
 }
 
 impl<S: ChunkStore> Chunked<S> {
-    /// The array of this geometry whose chunks are in this store.
+    /// An array of this geometry. It refuses chunks whose shuffle has a meta byte, until [`shuffle_meta`](Self::shuffle_meta())
+    /// is set.
     pub fn new(store: S, geometry: Geometry, resources: &Resources) -> Self {
         Self {
             store,
@@ -103,7 +139,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// Sets the meaning of a shuffle's meta byte in the chunks of Blosc 2.
+    /// Sets the meaning of the shuffle filter's meta byte in Blosc2 chunks; [`ShuffleMeta::Refuse`] by default.
     #[must_use]
     pub fn shuffle_meta(mut self, meaning: ShuffleMeta) -> Self {
         self.shuffle_meta = meaning;
@@ -115,39 +151,39 @@ impl<S: ChunkStore> Chunked<S> {
         &self.store
     }
 
-    /// The store of the chunks, to change it. Chunks that change have to be [forgotten](Self::forget).
+    /// The store, to change it. [`forget`](Self::forget) each chunk that changes.
     pub fn store_mut(&mut self) -> &mut S {
         &mut self.store
     }
 
-    /// The store of the chunks, to change it, and the geometry.
+    /// The store, to change it, together with the geometry. [`forget`](Self::forget) each chunk that changes.
     pub fn parts(&mut self) -> (&mut S, &Geometry) {
         (&mut self.store, &self.geometry)
     }
 
-    /// The store of the chunks.
+    /// The store, without the cached chunks.
     pub fn into_store(self) -> S {
         self.store
     }
 
-    /// Shape, chunks and blocks.
+    /// The shapes of the array, its chunks and its blocks.
     #[must_use]
     pub fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// The resources that are used for reading.
+    /// The threads, limits and cache that it reads with.
     #[must_use]
     pub fn resources(&self) -> &Resources {
         &self.resources
     }
 
-    /// Sets shape, chunks and blocks. Chunks that get another number or another length have to be [forgotten](Self::forget).
+    /// Replaces the geometry, for an array that was resized. [`forget`](Self::forget) chunks whose number or length changes.
     pub fn set_geometry(&mut self, geometry: Geometry) {
         self.geometry = geometry;
     }
 
-    /// Forgets chunks that have changed in the store.
+    /// Drops these chunks from the cache, because they have changed in the store.
     pub fn forget(&self, chunks: Range<u64>) {
         self.cache.forget(chunks);
     }

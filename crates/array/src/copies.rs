@@ -1,4 +1,4 @@
-//! Regions that are copied between buffers with the elements of two windows onto the same array, in C order.
+//! [`copy`]: copies a region between two buffers in C order, each of which holds a window of the same array.
 
 use crate::geometry::sizes;
 use crate::strided::{self, Strided};
@@ -6,10 +6,12 @@ use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// Copies a region. Each buffer has the elements of its window, which contains the region.
+/// Copies a region from one buffer to another. Each buffer is given with its window, the region of the array whose elements it
+/// holds in C order; both windows contain the region.
 ///
 /// # Errors
-/// Returns a bug, and copies nothing, if a window does not contain the region, or a buffer is too short for it.
+/// Returns `Code::Bug`, and copies nothing, if a window does not contain the region or a buffer is shorter than its window's
+/// part.
 pub fn copy(
     region: &[Range<u64>],
     (from, from_bytes): (&[Range<u64>], &[u8]),
@@ -32,7 +34,7 @@ pub fn copy(
     strided::copy(&sizes(region)?, in_memory(itemsize)?, from, to)
 }
 
-/// The places of a region in two windows; nothing if it has no elements.
+/// The places of a region in two windows; `None` if the region is empty.
 fn places(
     region: &[Range<u64>],
     (from, to): (&[Range<u64>], &[Range<u64>]),
@@ -45,7 +47,7 @@ fn places(
     Ok(Some((from, Place::of(region, to, itemsize)?)))
 }
 
-/// Where a region is in the bytes of a window. None of its numbers exceeds the length of the window in bytes, which fits into memory.
+/// Where a region begins in the bytes of a window. No number exceeds the window's length in bytes, which fits into memory.
 struct Place {
     start: usize,
     strides: Vec<usize>,
@@ -57,7 +59,7 @@ impl Place {
         let mut axes = region.iter().zip(window);
         let fits = region.len() == window.len()
             && axes.all(|(range, all)| all.start <= range.start && range.end <= all.end);
-        // The window as a whole is in memory, so that nothing below overflows.
+        // The whole window is in memory, so nothing below overflows.
         let bytes = crate::bytes_of(window, itemsize);
         if !fits || isize::try_from(bytes).is_err() {
             return Err(outside());

@@ -9,23 +9,39 @@ use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::ReadAt;
 use std::ops::Range;
 
-/// An array of consecutive elements, in C or Fortran order.
+/// An array of consecutive uncompressed elements, in C or Fortran order, in a source that can be read by position.
+///
+/// Reading joins adjacent elements into long reads, and reads nothing else. A slice in Fortran order reads each stretch along
+/// the first axis at once, into a buffer of that length.
+///
+/// ```
+/// use bloscpack_array::{Array, Flat};
+/// use bloscpack_dtype::DType;
+///
+/// // 2 rows of 3 in Fortran order, after a header of 1 byte.
+/// let file = vec![0xff, 1, 4, 2, 5, 3, 6];
+/// let array = Flat::new(file, DType::U8, &[2, 3], true)?.from(1);
+/// assert_eq!(array.read_slice(&[0..2, 0..3])?, [1, 2, 3, 4, 5, 6]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Flat<S> {
     source: S,
-    /// The position of the first element in it.
+    /// The position of the first element in the source.
     start: u64,
     dtype: DType,
     grid: Grid,
-    /// Bytes from one element to the next along each axis. A single element, without an axis, is a row here.
+    /// Bytes from one element to the next along each axis of the file. An array without axes has one axis here.
     strides: Vec<u64>,
 }
 
 impl<S: ReadAt + Send + Sync> Flat<S> {
-    /// An array of all bytes of a source: the last index counts fastest, in Fortran's order the first.
+    /// An array that begins at byte 0 of the source. The last axis counts fastest, in Fortran order the first.
+    ///
+    /// The length of the source is not checked: an element past its end is an I/O error when it is read.
     ///
     /// # Errors
-    /// Returns an error for an array of more bytes than 64 bits count.
+    /// Returns `Code::NoMemory` for an array of more bytes than 64 bits count.
     pub fn new(source: S, dtype: DType, shape: &[u64], fortran: bool) -> Result<Self> {
         let mut chunk = shape.to_vec();
         if let Some(rows) = chunk.first_mut() {
@@ -41,14 +57,14 @@ impl<S: ReadAt + Send + Sync> Flat<S> {
         })
     }
 
-    /// The same, but the first element is at this position of the source.
+    /// Moves the first element to this byte of the source, for a file with a header.
     #[must_use]
     pub fn from(mut self, start: u64) -> Self {
         self.start = start;
         self
     }
 
-    /// Where the bytes are.
+    /// The source of the bytes.
     pub fn source(&self) -> &S {
         &self.source
     }
@@ -59,7 +75,6 @@ impl<S: ReadAt + Send + Sync> Flat<S> {
         self.source.read_exact_at(at, buf).reading()
     }
 
-    /// Reads a slice into `out`.
     fn read(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         let (rows, mut ranges) = checked_slice(&rows_of(self.grid.shape()), slice)?;
         ranges.insert(0, rows);
@@ -85,15 +100,15 @@ impl<S: ReadAt + Send + Sync> Flat<S> {
         self.gather(&axes, out)
     }
 
-    /// Reads runs of adjacent elements, and puts each where it belongs.
+    /// Reads runs of adjacent elements, and copies each to its place in `out`.
     ///
-    /// No arithmetic in it overflows: positions in the file are below the size of the array, and those in the box below the length of
-    /// `out`. Both are numbers of 64 bits, as [`strides`] has checked.
+    /// The arithmetic cannot overflow: positions in the file are below the size of the array, positions in the box below the
+    /// length of `out`. Both fit 64 bits, as [`strides`] has checked.
     fn gather(&self, axes: &[Axis], out: &mut [u8]) -> Result<()> {
         if out.is_empty() {
             return Ok(());
         }
-        // Axes of the file from the fastest on: as long as they are adjacent in both, they are one run.
+        // Axes from the fastest in the file: as long as they are adjacent in both file and output, they form one run.
         let mut order: Vec<&Axis> = axes.iter().collect();
         order.sort_by_key(|axis| axis.from);
         let start = axes
@@ -108,7 +123,7 @@ impl<S: ReadAt + Send + Sync> Flat<S> {
             run *= axis.len;
             rest = slower;
         }
-        // In Fortran order the first axis is contiguous in the file alone: it is read at once and distributed.
+        // In Fortran order the first axis is contiguous only in the file: it is read at once and distributed.
         let dealt = match rest.split_first() {
             Some((axis, slower)) if axis.from == run => {
                 rest = slower;
@@ -145,19 +160,19 @@ impl<S: ReadAt + Send + Sync> Flat<S> {
     }
 }
 
-/// An axis of a box that is read.
+/// An axis of the box that is read.
 #[derive(Debug)]
 struct Axis {
     len: u64,
-    /// Elements of the whole before it.
+    /// The first element of the box along this axis of the array.
     start: u64,
-    /// Bytes from one to the next in the whole.
+    /// Bytes from one element to the next in the file.
     from: u64,
-    /// Stride in the output box.
+    /// Bytes from one element to the next in the output.
     to: u64,
 }
 
-/// The next of all combinations; whether there is one.
+/// Moves to the next combination; false after the last.
 fn count(counts: &mut [u64], axes: &[&Axis]) -> bool {
     for (at, axis) in counts.iter_mut().zip(axes) {
         *at += 1;
@@ -179,7 +194,7 @@ fn part(out: &mut [u8], at: u64, len: u64) -> Result<&mut [u8]> {
 /// Bytes from one element to the next along each axis; an error for an array of more bytes than 64 bits count.
 fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
     let mut strides = vec![0; shape.len()];
-    // An array without elements has none that follows another, and its axes may be of any length.
+    // No element of an empty array follows another, and its other axes may have any length.
     if shape.contains(&0) {
         return Ok(strides);
     }
@@ -198,7 +213,7 @@ fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
     Ok(strides)
 }
 
-/// The shape, with an axis for an array that has none.
+/// The shape; `[1]` for an array without axes.
 fn rows_of(shape: &[u64]) -> Vec<u64> {
     if shape.is_empty() {
         vec![1]

@@ -1,4 +1,4 @@
-//! [`Geometry`]: where the elements of an array are in its chunks, and in the bytes of a chunk.
+//! [`Geometry`]: maps the elements of an array to chunks, and to bytes of a chunk.
 
 use crate::strided::strides;
 use crate::{Grid, Region, bytes_of};
@@ -6,7 +6,7 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// The chunks of an array, the blocks of a chunk, and the bytes of both.
+/// The shapes of an array, its chunks and their blocks, and the lengths in bytes that follow from them.
 ///
 /// ```text
 ///             axis 1, chunks of 5, blocks of 2
@@ -16,17 +16,16 @@ use std::ops::Range;
 ///             chunk 0  chunk 1
 /// ```
 ///
-/// Where the elements of a chunk are in C order, it is a single block: [clipped](Self::clipped) to the array, or
-/// [padded](Self::padded) to the shape of the others.
+/// If the elements of a chunk are in C order, the chunk is a single block: [clipped](Self::clipped) to the array, or
+/// [padded](Self::padded) to the shape of the other chunks.
 ///
-/// A slice, a range along each axis, has passed [`Grid::check`] before anything else is done with it. Its ends are at most 2^63,
-/// and chunks and blocks have fewer than 2^32 elements along an axis, so that their sums and products with numbers of chunks do not
-/// overflow.
+/// Pass a slice (one range per axis) to [`Grid::check`] before any other method: its ends are then at most 2^63. Chunks and
+/// blocks must have fewer than 2^32 elements along an axis. Sums and products with numbers of chunks then do not overflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Geometry {
-    /// The array in chunks.
+    /// The array, cut into chunks.
     pub chunks: Grid,
-    /// A chunk as it is stored in blocks.
+    /// A chunk as stored, including padding, cut into blocks.
     pub blocks: Grid,
     /// Bytes of an element.
     pub itemsize: usize,
@@ -34,22 +33,31 @@ pub struct Geometry {
     pub block_len: usize,
     /// Bytes of a chunk as it is stored.
     pub chunk_len: usize,
-    /// Bytes between elements of a block.
+    /// Bytes from one element of a block to the next along each axis.
     pub block_strides: Vec<usize>,
-    /// Whether each block is compressed alone.
+    /// Whether each block is compressed separately.
     pub(crate) is_in_blocks: bool,
-    /// Whether chunks at the ends of axes have no more elements than the array.
+    /// Whether chunks at the end of an axis hold only elements of the array, without padding.
     is_clipped: bool,
-    /// Bytes between elements of a chunk whose elements are in C order.
+    /// Bytes from one element of a chunk to the next along each axis, if the chunk's elements are in C order.
     pub(crate) plain: Option<Vec<usize>>,
 }
 
 impl Geometry {
-    /// Chunks of whole blocks, each of which is compressed alone, as frames have them; `None` if a chunk is longer than memory.
+    /// Chunks that consist of whole blocks, each compressed separately, as in Blosc2 frames. `None` if a chunk does not fit
+    /// into memory.
+    ///
+    /// ```
+    /// use bloscpack_array::Geometry;
+    /// let geometry = Geometry::in_blocks(&[10], &[5], &[2], 8).ok_or("too long")?;
+    /// // A chunk of 5 elements is stored in 3 blocks of 2.
+    /// assert_eq!((geometry.chunk_len, geometry.block_len), (48, 16));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn in_blocks(shape: &[u64], chunk: &[u64], block: &[u64], itemsize: usize) -> Option<Self> {
         let axes = chunk.iter().zip(block);
-        // Along an axis without elements blocks have none either.
+        // Along an axis without elements, blocks have none either.
         let stored = axes.map(|(chunk, block)| match block {
             0 => Some(0),
             block => chunk.checked_next_multiple_of(*block),
@@ -58,16 +66,23 @@ impl Geometry {
         Self::new(shape, chunk, blocks, itemsize, (true, false))
     }
 
-    /// Chunks whose elements are in C order. Those at the ends of axes are padded to the shape of the others. `None` if a chunk
-    /// is longer than memory.
+    /// Chunks whose elements are in C order; those at the end of an axis are padded to full shape. `None` if a chunk does not
+    /// fit into memory.
+    ///
+    /// ```
+    /// use bloscpack_array::Geometry;
+    /// let geometry = Geometry::padded(&[5], &[4], 8).ok_or("too long")?;
+    /// assert_eq!((geometry.chunks.count(), geometry.chunk_len), (Some(2), 32));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn padded(shape: &[u64], chunk: &[u64], itemsize: usize) -> Option<Self> {
         let blocks = Grid::new(chunk.to_vec(), chunk.to_vec());
         Self::new(shape, chunk, blocks, itemsize, (false, false))
     }
 
-    /// Chunks of whole rows, whose elements are in C order. The last one ends with the array. `None` if a chunk is longer than
-    /// memory, and for chunks that the end of another axis cuts.
+    /// Chunks of whole rows, whose elements are in C order; the last chunk ends with the array. `None` if a chunk does not fit
+    /// into memory, or if the length of an axis after the first is not a multiple of its chunk length.
     #[must_use]
     pub fn clipped(shape: &[u64], chunk: &[u64], itemsize: usize) -> Option<Self> {
         let mut others = shape.iter().zip(chunk).skip(1);
@@ -89,7 +104,7 @@ impl Geometry {
             let sizes = shape.iter().map(|len| usize::try_from(*len).ok());
             sizes.collect()
         };
-        // Blocks that differ along the first axis alone follow each other as their elements do.
+        // Blocks that differ along the first axis only are in C order.
         let mut inner = blocks.counts().iter().skip(1);
         let is_plain = inner.all(|count| *count <= 1);
         let chunk_strides = strides(&sizes(blocks.shape())?, itemsize);
@@ -106,16 +121,16 @@ impl Geometry {
         })
     }
 
-    /// Bytes of a slice; nothing may be read or written that memory has no room for.
+    /// The bytes of a slice.
     ///
     /// # Errors
-    /// Returns wrong usage for a slice that is longer than memory.
+    /// Returns `Code::Usage` for a slice that is longer than a buffer can be.
     pub fn slice_len(&self, wanted: &[Range<u64>]) -> Result<usize> {
         byte_len(wanted, self.itemsize)
             .ok_or_else(|| Error::usage(format!("the slice {wanted:?} is longer than memory")))
     }
 
-    /// Bytes of the data of the chunk at this position.
+    /// Uncompressed bytes of the chunk at this position.
     pub(crate) fn data_len(&self, at: &[u64]) -> Result<usize> {
         if self.is_clipped {
             in_memory(self.chunks.extent(at).bytes(to_u64(self.itemsize)))
@@ -124,8 +139,8 @@ impl Geometry {
         }
     }
 
-    /// Bytes that are decompressed for a slice: of the blocks that it touches, or its own where blocks are not known. More than
-    /// memory has are as many as it has: the number is only compared.
+    /// The bytes that are decompressed for a slice: whole blocks if blocks are compressed separately, otherwise the slice's own
+    /// bytes. `usize::MAX` for more.
     #[must_use]
     pub fn work(&self, wanted: &[Range<u64>]) -> usize {
         if !self.is_in_blocks {
@@ -147,24 +162,24 @@ impl Geometry {
     }
 }
 
-/// The number of a block, of which a chunk has fewer than 2^32.
+/// The number of a block as Blosc counts them, with 32 bits.
 ///
 /// # Errors
-/// Returns a bug for a greater one.
+/// Returns `Code::Bug` for 2^32 and more.
 pub fn block_number(number: u64) -> Result<u32> {
     u32::try_from(number).map_err(|_| Error::bug(format!("block {number} of a chunk")))
 }
 
-/// Bytes of a region; `None` if memory does not have as many.
+/// Bytes of a region; `None` if no buffer can be that long.
 fn byte_len(region: &[Range<u64>], itemsize: usize) -> Option<usize> {
     let bytes = isize::try_from(bytes_of(region, to_u64(itemsize))).ok()?;
     usize::try_from(bytes).ok()
 }
 
-/// Elements of a slice along each axis, in memory.
+/// The lengths of a slice along each axis.
 ///
 /// # Errors
-/// Returns an error for more than memory has.
+/// Returns `Code::NoMemory` for a length that no buffer can have.
 pub fn sizes(wanted: &[Range<u64>]) -> Result<Vec<usize>> {
     wanted
         .iter()
@@ -172,10 +187,10 @@ pub fn sizes(wanted: &[Range<u64>]) -> Result<Vec<usize>> {
         .collect()
 }
 
-/// The distance in bytes from a position to the first element of a slice.
+/// The distance in bytes from position `from` to the first element of a slice, which must not begin before it on any axis.
 ///
 /// # Errors
-/// Returns an error for a distance that is longer than memory.
+/// Returns `Code::NoMemory` for a distance along an axis that no buffer can have.
 pub fn offset(slice: &[Range<u64>], from: &[u64], strides: &[usize]) -> Result<usize> {
     let mut axes = slice.iter().zip(from).zip(strides);
     axes.try_fold(0, |offset, ((range, from), stride)| {
@@ -183,10 +198,10 @@ pub fn offset(slice: &[Range<u64>], from: &[u64], strides: &[usize]) -> Result<u
     })
 }
 
-/// The same slice with another range along one axis.
+/// Replaces the range along one axis.
 ///
 /// # Errors
-/// Returns a bug if there is no such axis.
+/// Returns `Code::Bug` if the axis does not exist.
 pub fn with_range(slice: &[Range<u64>], axis: usize, range: Range<u64>) -> Result<Region> {
     let mut slice = slice.to_vec();
     *slice.get_mut(axis).ok_or_else(|| no_axis(axis))? = range;
@@ -196,7 +211,7 @@ pub fn with_range(slice: &[Range<u64>], axis: usize, range: Range<u64>) -> Resul
 /// The number for one axis.
 ///
 /// # Errors
-/// Returns a bug if there is no such axis.
+/// Returns `Code::Bug` if the axis does not exist.
 pub fn along<T: Copy>(numbers: &[T], axis: usize) -> Result<T> {
     numbers.get(axis).copied().ok_or_else(|| no_axis(axis))
 }

@@ -1,4 +1,4 @@
-//! [`Grid`]: how an array is cut into chunks, or a chunk into blocks.
+//! [`Grid`]: an array cut into chunks, or a chunk cut into blocks.
 
 use crate::region::{Region, check, common};
 use bloscpack_error::{Error, Result};
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// The shape of an array and of its chunks. The last chunk along an axis may be short.
 ///
-/// Chunks are numbered in C order, and have a position: their number along each axis.
+/// Chunks are numbered in C order from 0. The *position* of a chunk is its number along each axis. All lengths are in elements.
 ///
 /// ```
 /// use bloscpack_array::Grid;
@@ -22,22 +22,22 @@ pub struct Grid {
     counts: Vec<u64>,
 }
 
-/// A chunk, and the part of a region that it contains.
+/// A chunk, and the part of a region inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The position of the chunk.
     pub at: Vec<u64>,
     /// The number of the chunk.
     pub number: u64,
-    /// The index in the array of its first element.
+    /// The index of the chunk's first element in the array.
     pub origin: Vec<u64>,
-    /// The part of the region, in the array.
+    /// The part of the region inside the chunk, in indices of the array.
     pub region: Region,
 }
 
 impl Grid {
-    /// A grid of an array of this shape in chunks of this shape, with the same number of axes. Along an axis without elements
-    /// chunks may have none either.
+    /// A grid with these shapes, which must have the same number of axes. A chunk length of 0 is allowed along an axis without
+    /// elements; the grid then has no chunks along it.
     #[must_use]
     pub fn new(shape: Vec<u64>, chunk: Vec<u64>) -> Self {
         let axes = shape.iter().zip(&chunk);
@@ -59,16 +59,16 @@ impl Grid {
         &self.shape
     }
 
-    /// The shape of a chunk.
+    /// The shape of a full chunk.
     #[must_use]
     pub fn chunk_shape(&self) -> &[u64] {
         &self.chunk
     }
 
-    /// Refuses an array of this shape where one is to be joined to this one along an axis.
+    /// Checks that an array of this shape can be appended along `axis`.
     ///
     /// # Errors
-    /// Returns wrong usage for an axis that does not exist, for another number of axes, and for another length along the others.
+    /// Returns `Code::Usage` if the axis does not exist, the number of axes differs, or another axis has a different length.
     pub fn check_joins(&self, shape: &[u64], axis: usize) -> Result<()> {
         let mut others = shape.iter().zip(&self.shape).enumerate();
         let is_alike = shape.len() == self.shape.len()
@@ -83,7 +83,7 @@ impl Grid {
         )))
     }
 
-    /// Chunks along each axis.
+    /// The number of chunks along each axis.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
@@ -99,37 +99,38 @@ impl Grid {
         counts.try_fold(1u64, |all, count| all.checked_mul(*count))
     }
 
-    /// The whole array.
+    /// The region of all elements.
     #[must_use]
     pub fn whole(&self) -> Region {
         Region::all(&self.shape)
     }
 
-    /// The region of these ranges, one for each axis.
+    /// Makes a region of one range per axis, after [`check`](Self::check).
     ///
     /// # Errors
-    /// Returns wrong usage for another number of ranges, and for one that is not inside its axis.
+    /// Returns `Code::OutOfBounds` for another number of ranges, and for one that is not inside its axis.
     pub fn region(&self, ranges: &[Range<u64>]) -> Result<Region> {
         self.check(ranges)?;
         Ok(ranges.to_vec().into())
     }
 
-    /// Refuses a region that is not inside the array.
+    /// Checks that a region is inside the array. Empty ranges are allowed up to the end of their axis.
     ///
     /// # Errors
-    /// Returns wrong usage for another number of ranges, and for one that is not inside its axis.
+    /// Returns `Code::OutOfBounds` for another number of ranges, and for one that is not inside its axis or ends before it
+    /// begins.
     pub fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
         check(ranges, &self.shape)
     }
 
-    /// Whether there is a chunk at this position.
+    /// Whether a chunk exists at this position.
     #[must_use]
     pub fn has(&self, at: &[u64]) -> bool {
         let mut axes = at.iter().zip(&self.counts);
         at.len() == self.counts.len() && axes.all(|(at, count)| at < count)
     }
 
-    /// The number of the chunk at this position; `u64::MAX` where it is at least that.
+    /// The number of the chunk at this position. Saturates at `u64::MAX`, which only a grid of 2^64 chunks reaches.
     #[must_use]
     pub fn number(&self, at: &[u64]) -> u64 {
         let axes = at.iter().zip(&self.counts);
@@ -139,7 +140,7 @@ impl Grid {
         })
     }
 
-    /// The position of the chunk with this number.
+    /// The position of the chunk with this number, which must be less than [`count`](Self::count).
     #[must_use]
     pub fn position(&self, number: u64) -> Vec<u64> {
         let mut rest = number;
@@ -156,7 +157,7 @@ impl Grid {
         at
     }
 
-    /// The index in the array of the first element of the chunk at this position.
+    /// The index of the first element of the chunk at this position.
     #[must_use]
     pub fn origin(&self, at: &[u64]) -> Vec<u64> {
         let axes = at.iter().zip(&self.chunk);
@@ -164,7 +165,7 @@ impl Grid {
         axes.map(|(at, len)| at.saturating_mul(*len)).collect()
     }
 
-    /// The part of the array that the chunk at this position contains.
+    /// The elements of the array that the chunk at this position holds; empty past the end of the array.
     #[must_use]
     pub fn extent(&self, at: &[u64]) -> Region {
         let axes = at.iter().zip(&self.chunk).zip(&self.shape);
@@ -178,7 +179,7 @@ impl Grid {
         }
     }
 
-    /// The positions of the chunks that a region touches.
+    /// The positions of the chunks that a region touches, in C order; none for an empty region.
     #[must_use]
     pub fn positions(&self, region: &[Range<u64>]) -> Positions {
         let axes = region.iter().zip(&self.chunk);
@@ -192,7 +193,7 @@ impl Grid {
         Positions::new(within.collect())
     }
 
-    /// The number of chunks that a region touches; `u64::MAX` for more.
+    /// The number of chunks that a region touches. Saturates at `u64::MAX`.
     #[must_use]
     pub fn touched(&self, region: &[Range<u64>]) -> u64 {
         let axes = region.iter().zip(&self.chunk);
@@ -205,7 +206,7 @@ impl Grid {
         })
     }
 
-    /// The part of a region that the chunk at this position contains.
+    /// The part of a region inside the chunk at this position; empty if the region does not touch the chunk.
     #[must_use]
     pub fn part(&self, at: Vec<u64>, region: &[Range<u64>]) -> Part {
         Part {
@@ -216,13 +217,20 @@ impl Grid {
         }
     }
 
-    /// The chunks that a region touches, in C order, each with the part of the region that it contains.
+    /// The chunks that a region touches, in C order, each with its part of the region.
     pub fn parts<'a>(&'a self, region: &'a [Range<u64>]) -> impl Iterator<Item = Part> + 'a {
         self.positions(region).map(|at| self.part(at, region))
     }
 
-    /// The array cut along its first axes into regions of whole chunks in C order, each of at most `bytes` bytes, or of one
-    /// chunk, where a chunk has `chunk_bytes`.
+    /// Cuts the array along its first axes into regions of whole chunks, in C order. Each has at most `bytes` bytes, or one
+    /// chunk if that is longer; a chunk has `chunk_bytes` bytes.
+    ///
+    /// ```
+    /// use bloscpack_array::Grid;
+    /// let grid = Grid::new(vec![5, 7], vec![2, 3]);
+    /// let bands: Vec<_> = grid.bands(12, 40).map(|band| band.ranges).collect();
+    /// assert_eq!(bands, [[0..2, 0..7], [2..4, 0..7], [4..5, 0..7]]);
+    /// ```
     pub fn bands(&self, chunk_bytes: u64, bytes: u64) -> impl Iterator<Item = Region> + use<> {
         let all = self.counts.iter().map(|count| (*count).max(1));
         // An array of 2^64 bytes or more is cut like one of 2^64 bytes.
@@ -248,7 +256,7 @@ impl Grid {
     }
 }
 
-/// The positions of chunks within ranges along each axis, in C order.
+/// Iterates over all positions within a range per axis, in C order.
 #[derive(Debug, Clone)]
 pub struct Positions {
     within: Vec<Range<u64>>,
@@ -256,7 +264,7 @@ pub struct Positions {
 }
 
 impl Positions {
-    /// The positions within these ranges.
+    /// All positions within these ranges; none if a range is empty, one empty position if there are no ranges.
     #[must_use]
     pub fn new(within: Vec<Range<u64>>) -> Self {
         let is_empty = within.iter().any(Range::is_empty);

@@ -1,4 +1,5 @@
-//! JSON objects in small files: parsed without building their values, with errors that say where; and as Python writes them.
+//! JSON objects in small files: parsed without building a tree, with errors that name line and column; and written as Python
+//! does.
 
 mod error;
 mod object;

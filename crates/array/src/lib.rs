@@ -1,4 +1,41 @@
-//! The geometry of arrays in chunks, the same for every format.
+//! The layer that all array and table formats of the [bloscpack](https://crates.io/crates/bloscpack) workspace share: it reads
+//! boxes of chunked arrays, and passes tables on in batches of rows.
+//!
+//! ```text
+//!   file, folder or object store
+//!        │   ChunkStore::load    one chunk, or some of its blocks, as stored   (each format implements it)
+//!        ▼
+//!   Chunked<S>                   finds the chunks of a slice, decompresses on several threads, caches
+//!        │   wrapped by CArray (bcolz, BLZ), NdArray (Blosc2), ZarrArray
+//!        ▼
+//!   dyn Array                    shape, dtype, any box of elements
+//!        │                       also: Flat (uncompressed), Window, Retyped, Reordered (views)
+//!        │   ArraySource, TableSource
+//!        ▼
+//!   dyn Source                   columns of equally many rows; next_batch returns a Batch
+//!        │                       adapters: PartSource, SplitSource, FixedSource
+//!        │   for_each, OneArray
+//!        ▼
+//!   a writer                     CSV, Parquet, .npy, Zarr, another dataset
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | read any array | [`Array::read_slice`], [`Array::read_slice_into`] |
+//! | let a new format read boxes of its arrays | [`ChunkStore`], [`Geometry`], [`Chunked`], [`Resources`] |
+//! | read a part of an array, or with steps | [`Window`] |
+//! | read arrays as rows of columns | [`ArraySource`], [`TableSource`], [`Source::next_batch`] |
+//! | choose columns and rows of a source read in order | [`PartSource`] |
+//! | write to a target without missing values or varying lengths | [`FixedSource`], [`OneArray`] |
+//! | cut shapes into chunks, copy boxes between buffers | [`Grid`], [`Region`], [`copy()`], [`strided`] |
+//! | keep the user's attributes | [`Attributes`], [`UserAttributes`] |
+//! | check all chunks | [`Report`] |
+//!
+//! Slices are one [`Range<u64>`](std::ops::Range) per axis, in elements; their bytes are in C order. All functions return
+//! [`bloscpack_error::Error`]. A slice outside the array is `Code::OutOfBounds`, a request that does not fit into memory
+//! `Code::NoMemory`.
+//!
+//! # Chunks and regions
 //!
 //! ```text
 //!             axis 1, chunks of 4, an array of 3 by 10
@@ -9,9 +46,8 @@
 //!            └───────┴───────┴───┘
 //! ```
 //!
-//! A [`Grid`] cuts an array into chunks, and in the same way a chunk into blocks. A [`Region`] is a box of elements; borrowed, it is
-//! a slice of ranges, one for each axis. [`Grid::parts`] divides a region among the chunks that it touches, and [`copy`] moves a
-//! region from one buffer to another. [`strided`] does the same for buffers with any strides.
+//! A [`Grid`] cuts an array into chunks, or a chunk into blocks. [`Grid::parts`] divides a region among the chunks that it
+//! touches, and [`copy()`] copies a region from one buffer to another. [`strided`] does the same for buffers with any strides.
 //!
 //! ```
 //! use bloscpack_array::{Grid, copy};

@@ -1,16 +1,16 @@
-//! [`Region`]: a box of elements.
+//! [`Region`]: a box of elements, and functions on boxes.
 
 use bloscpack_error::checked::{len_of, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use std::fmt::Display;
 use std::ops::{Deref, Range};
 
-/// Bytes of elements that are in memory at once while a region is read.
+/// The target size of a batch in bytes: 16 MiB.
 pub const BATCH: usize = 16 << 20;
 
-/// A box of the elements of an array: a range along each axis.
+/// A box of the elements of an array: one range per axis, in elements.
 ///
-/// Borrowed, it is a slice of ranges.
+/// It dereferences to a slice of ranges, which most functions take.
 ///
 /// ```
 /// use bloscpack_array::Region;
@@ -20,7 +20,7 @@ pub const BATCH: usize = 16 << 20;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
-    /// A range for each axis. An axis at a single position has length 1.
+    /// One range per axis. An axis at a single position has length 1.
     pub ranges: Vec<Range<u64>>,
 }
 
@@ -47,7 +47,7 @@ impl Region {
         }
     }
 
-    /// These rows of an array of this shape.
+    /// These rows, with all elements along the other axes. The rows are not checked against the shape.
     #[must_use]
     pub fn of_rows(rows: Range<u64>, shape: &[u64]) -> Self {
         let mut all = Self::all(shape);
@@ -57,24 +57,35 @@ impl Region {
         all
     }
 
-    /// Elements along each axis.
+    /// The number of elements along each axis; 0 for a range that ends before it begins.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         lens(self)
     }
 
-    /// Bytes of its elements; `u64::MAX` for more, which no memory has room for.
+    /// The bytes of its elements. Saturates at `u64::MAX`, which no allocation satisfies.
     #[must_use]
     pub fn bytes(&self, itemsize: u64) -> u64 {
         bytes_of(self, itemsize)
     }
 
-    /// Passes the region, one part after another in C order, to `take`. Each part has at most 16 MiB, or one element.
+    /// Passes the region to `take` in C order, in parts of at most 16 MiB, or of one element if that is longer.
     ///
-    /// As far as possible, parts begin where chunks do, so that no chunk is decompressed more often than necessary.
+    /// Where possible, parts begin at chunk boundaries, so each chunk is decompressed once.
+    ///
+    /// ```
+    /// use bloscpack_array::Region;
+    /// let mut sizes = Vec::new();
+    /// Region::all(&[2, 3 << 20]).for_each_part(8, &[1, 1 << 20], |part| {
+    ///     sizes.push(part.bytes(8) >> 20);
+    ///     Ok::<_, bloscpack_error::Error>(())
+    /// })?;
+    /// assert_eq!(sizes, [16, 8, 16, 8]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the first error of `take`.
+    /// Returns the first error of `take`, after which no part follows.
     pub fn for_each_part<E>(
         &self,
         itemsize: u64,
@@ -88,7 +99,7 @@ impl Region {
     }
 }
 
-/// Elements of a region along each axis.
+/// The number of elements along each axis of a region.
 #[must_use]
 pub fn lens(region: &[Range<u64>]) -> Vec<u64> {
     region.iter().map(len_of).collect()
@@ -100,17 +111,23 @@ pub fn starts(region: &[Range<u64>]) -> Vec<u64> {
     region.iter().map(|range| range.start).collect()
 }
 
-/// Bytes of a region; `u64::MAX` for more, which no memory has room for.
+/// The bytes of a region. Saturates at `u64::MAX`, which no allocation satisfies.
 #[must_use]
 pub fn bytes_of(region: &[Range<u64>], itemsize: u64) -> u64 {
-    // A shape may claim any number of bytes. More than there can be are as good as the highest number.
+    // A shape may claim any number of bytes; saturated, the number is refused where memory is allocated.
     region
         .iter()
         .map(len_of)
         .fold(itemsize, u64::saturating_mul)
 }
 
-/// The intersection of two regions.
+/// The intersection of two regions of the same array; empty along an axis where they do not overlap.
+///
+/// ```
+/// use bloscpack_array::common;
+/// assert_eq!(common(&[0..4, 0..4], &[2..6, 1..3]).ranges, [2..4, 1..3]);
+/// assert!(common(&[0..4], &[5..8])[0].is_empty());
+/// ```
 #[must_use]
 pub fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Region {
     let axes = one.iter().zip(other);
@@ -123,7 +140,12 @@ pub fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Region {
     }
 }
 
-/// A region relative to an origin, which it does not precede.
+/// Shifts a region so that `origin` becomes index 0. The region must not begin before `origin` on any axis.
+///
+/// ```
+/// use bloscpack_array::relative;
+/// assert_eq!(relative(&[12..15, 0..4], &[10, 0]).ranges, [2..5, 0..4]);
+/// ```
 #[must_use]
 pub fn relative(region: &[Range<u64>], origin: &[u64]) -> Region {
     let axes = region.iter().zip(origin);
@@ -133,8 +155,14 @@ pub fn relative(region: &[Range<u64>], origin: &[u64]) -> Region {
     }
 }
 
-/// The product, if it is at most 2^63-1. A zero does not hide that the product of the others is too large: the bytes of a row of
-/// an array without rows are bounded, too.
+/// The product, if it is at most 2^63-1. Factors of 0 are left out of this check: an empty array with rows of too many bytes is
+/// refused, too.
+///
+/// ```
+/// use bloscpack_array::product;
+/// assert_eq!((product([3, 5]), product([3, 0, 5])), (Some(15), Some(0)));
+/// assert_eq!(product([1 << 62, 0, 2]), None);
+/// ```
 #[must_use]
 pub fn product(factors: impl IntoIterator<Item = u64>) -> Option<u64> {
     let mut is_empty = false;
@@ -146,10 +174,11 @@ pub fn product(factors: impl IntoIterator<Item = u64>) -> Option<u64> {
     Some(if is_empty { 0 } else { product })
 }
 
-/// Refuses ranges that are not a region of an array of this shape.
+/// Checks that ranges are a region of an array of this shape.
 ///
 /// # Errors
-/// Returns wrong usage for another number of ranges, and for one that is not inside its axis.
+/// Returns [`Code::OutOfBounds`] for another number of ranges, and for one that is not inside its axis or ends before it
+/// begins.
 pub fn check(ranges: &[Range<u64>], shape: &[u64]) -> Result<()> {
     let mut axes = ranges.iter().zip(shape);
     let fits = ranges.len() == shape.len()
@@ -161,7 +190,7 @@ pub fn check(ranges: &[Range<u64>], shape: &[u64]) -> Result<()> {
     }
 }
 
-/// The error for elements that an array of this shape does not have.
+/// The error for a request outside an array of this shape; `asked` describes the request.
 pub fn outside(asked: impl Display, shape: &[u64]) -> Error {
     let message = format!("{asked} is outside of an array of shape {shape:?}");
     Error::new(Code::OutOfBounds, message)
@@ -180,7 +209,7 @@ fn split<E>(
         return take(part);
     };
     let inner = part.ranges.iter().skip(axis + 1);
-    // A shape may claim any number of bytes. Saturated, no position fits, and the inner axes are split.
+    // A shape may claim any number of bytes. If `each` saturates, no position fits, and the inner axes are split.
     let each = inner.fold(itemsize, |bytes, range| bytes.saturating_mul(len_of(range)));
     let band = chunk_shape.get(axis).copied().unwrap_or(1).max(1);
     let fit = most / each.max(1);
@@ -196,7 +225,7 @@ fn split<E>(
     };
     let mut start = whole.start;
     while start < whole.end {
-        // After the first, parts begin at multiples.
+        // After the first, parts begin at multiples of `step`.
         let next = (start / step).saturating_add(1).saturating_mul(step);
         let end = next.min(whole.end);
         set(part, start..end);

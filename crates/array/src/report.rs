@@ -1,35 +1,38 @@
-//! [`Report`]: what is found when all chunks of an array are checked.
+//! [`Report`]: the result of checking all chunks of an array.
 
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::{self, Panicked};
 
-/// The damages of an array after which its check ends: if all files are missing, these suffice.
+/// Damaged chunks of an array after which its check stops: they suffice if all files are missing.
 const MOST: usize = 1000;
 
-/// The result of a check of all chunks of an array, or of several, in whichever format.
+/// The result of checking all chunks of one or several arrays, of any format.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// All damage; of an array with more than a thousand damaged chunks, the first. Each error has the file, and the chunk and byte
-    /// where they are known.
+    /// The damage that was found, up to about a thousand errors per array. Each error names the file, and the chunk and byte if
+    /// known.
     pub damages: Vec<Error>,
-    /// Everything unusual that does not affect the data, such as files that are not part of the array.
+    /// Unusual facts that do not affect the data, such as files that are not part of the array.
     pub warnings: Vec<String>,
-    /// Sound chunks.
+    /// The number of sound chunks.
     pub chunks: u64,
-    /// Uncompressed bytes of these chunks.
+    /// The uncompressed bytes of the sound chunks.
     pub bytes: u64,
 }
 
 impl Report {
-    /// Whether no damage was found.
+    /// Whether no damage was found. Warnings do not count.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damages.is_empty()
     }
 
-    /// Checks chunks on several threads. `check` returns the bytes of a sound chunk, and what `sound` gets in the order of the chunks;
-    /// `None` for what is no chunk.
+    /// Checks chunks on up to `threads` threads, and adds the results.
+    ///
+    /// `check` runs on any thread and returns the uncompressed bytes of a sound chunk, with a value that is passed to `sound`
+    /// on the calling thread, in the order of the jobs. `None` skips a job that is no chunk; an error is damage. The check
+    /// stops after about a thousand errors, or if `check` panics, which adds a damage.
     ///
     /// ```
     /// use bloscpack_array::Report;
@@ -71,13 +74,13 @@ impl Report {
                 }
             },
         );
-        // Nothing is known about a chunk whose check panicked.
+        // It is unknown whether a chunk whose check panicked is sound.
         if let Err(Stop::Panicked(panicked)) = done {
             self.damages.push(panicked.into());
         }
     }
 
-    /// Adds what was found in another array.
+    /// Adds the result for another array.
     pub fn add(&mut self, other: Self) {
         self.damages.extend(other.damages);
         self.warnings.extend(other.warnings);

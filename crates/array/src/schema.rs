@@ -1,19 +1,19 @@
-//! [`Schema`]: what the columns of a source are.
+//! [`Schema`]: the columns of a source, and [`Batch`]: some of its rows.
 
 use crate::{Attributes, Cells};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 
-/// The kind of a value of varying length, or of an item of a list.
+/// The kind of the values in a column of varying length, or of the items of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ItemKind {
     /// True or false.
     Bool,
-    /// Integers of 64 bits, or less.
+    /// Integers with a sign, of up to 64 bits.
     Int,
-    /// Integers of 64 bits without a sign.
+    /// Integers without a sign, of 64 bits.
     UInt,
     /// Floating-point numbers.
     Float,
@@ -21,35 +21,35 @@ pub enum ItemKind {
     Text,
     /// Bytes.
     Bytes,
-    /// Lists of such items.
+    /// Lists of items of one kind.
     List(Box<ItemKind>),
-    /// Anything: a value of each row may be of another kind.
+    /// Values of any kind; it may differ from row to row.
     Any,
 }
 
-/// A column: what it is called and what its elements are.
+/// A column of a [`Source`](crate::Source): its name, the dtype of its elements, and how its rows are to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its name; that of an array, which has none, is `value`.
+    /// The name; `value` for an array, which has none.
     pub name: String,
-    /// The type of its elements.
+    /// The type of the elements; void of 0 bytes if the values vary in length.
     pub dtype: DType,
-    /// Elements of a row along each axis; none where a row is one element.
+    /// The shape of a row: the axes of the array after the first. Empty if a row is one element.
     pub row_shape: Vec<u64>,
     /// Whether rows may be missing.
     pub nullable: bool,
-    /// Whether NaN stands for a missing value, as "not a time" does. It is written as one where the format can express that.
+    /// Whether NaN and NaT ("not a time") represent missing values. Formats with missing values write them as such.
     pub nan_is_null: bool,
-    /// The kind of its values if they vary in length: the dtype then has no bytes, and rows are [`Cells::Varying`].
+    /// The kind of the values if they vary in length. Rows are then [`Cells::Varying`].
     pub varying: Option<ItemKind>,
-    /// The time zone in which times are shown, such as `Europe/Berlin`. Their counts are in UTC.
+    /// The time zone in which times are displayed, such as `Europe/Berlin`. The stored times are in UTC.
     pub zone: Option<String>,
-    /// Whether elements of bytes are known to be text in UTF-8. They are written as that where the format has it.
+    /// Whether elements of bytes (`S`) are known to be UTF-8. Formats with a type for text use it.
     pub is_text: bool,
 }
 
 impl Column {
-    /// Whether its elements are bytes (`S`), or have fields that are.
+    /// Whether its elements are bytes (`S`), or have fields that are. False for values of varying length.
     #[must_use]
     pub fn has_bytes(&self) -> bool {
         fn has(dtype: &DType) -> bool {
@@ -62,7 +62,7 @@ impl Column {
         self.is_fixed() && has(&self.dtype)
     }
 
-    /// A column whose rows are single elements.
+    /// A column whose rows are single elements, none of them missing.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -83,23 +83,24 @@ impl Column {
         }
     }
 
-    /// Elements of a row; `u64::MAX` for more, which no memory has room for.
+    /// The number of elements of a row. Saturates at `u64::MAX`, which no allocation satisfies.
     #[must_use]
     pub fn row_len(&self) -> u64 {
-        // Saturation is the meaning: memory for such a row is refused where it is asked for.
+        // Saturates, as documented: memory for such a row is refused where it is allocated.
         self.row_shape
             .iter()
             .fold(1, |len, axis| len.saturating_mul(*axis))
     }
 
-    /// Bytes of a row; `u64::MAX` for more, which no memory has room for.
+    /// The bytes of a row; 0 if the values vary in length. Saturates at `u64::MAX`, which no allocation satisfies.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
-        // Saturation is the meaning, as above.
+        // Saturates, as documented.
         self.row_len().saturating_mul(self.dtype.itemsize())
     }
 
-    /// The same column, in which NaN and "not a time" stand for missing values. Columns of other elements stay as they are.
+    /// Reads NaN and NaT as missing values, in columns of floats, complex numbers and times and in fields of structured
+    /// elements. Other columns stay as they are.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -115,7 +116,15 @@ impl Column {
         self
     }
 
-    /// The form of rows with these bytes: where NaN stands for a missing value, the elements that are there.
+    /// The [`Cells`] of rows with these bytes: if NaN represents a missing value, a flag for each row.
+    ///
+    /// ```
+    /// use bloscpack_array::{Cells, Column};
+    /// use bloscpack_dtype::DType;
+    /// let column = Column::new("price", DType::F64).nan_as_null();
+    /// let bytes = [1.5, f64::NAN].map(f64::to_le_bytes).concat();
+    /// assert_eq!(column.cells(&bytes), Cells::Present(vec![true, false]));
+    /// ```
     #[must_use]
     pub fn cells(&self, bytes: &[u8]) -> Cells {
         let is_plain = self.row_shape.is_empty() && self.dtype.has_nan();
@@ -133,33 +142,33 @@ impl Column {
         }
     }
 
-    /// Whether each row has elements, or what stands for them.
+    /// Whether every row has bytes: no value varies in length, and a missing one is represented by NaN, NaT or an empty string.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.varying.is_none() && self.is_filled()
     }
 
-    /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.
+    /// Whether missing rows, if there are any, are represented by NaN, NaT or an empty string.
     pub fn is_filled(&self) -> bool {
         !self.nullable || self.nan_is_null
     }
 }
 
-/// The columns of a source, and what is said of all of them.
+/// The columns of a source, and what applies to all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Schema {
-    /// The columns, in their order.
+    /// The columns in order. Names are expected to be distinct.
     pub columns: Vec<Column>,
-    /// Whether it is a table; else it is one array, and the only column has no name of its own.
+    /// Whether it is a table. Otherwise it is one array, whose only column is named `value` unless it was given a name.
     pub is_table: bool,
-    /// Whether it is an array without axes: its only row is its only element.
+    /// Whether it is an array without axes, whose only element is its only row.
     pub is_scalar: bool,
-    /// The user's attributes, if the source has any.
+    /// The user's attributes; empty if the source has none.
     pub attributes: Attributes,
 }
 
 impl Schema {
-    /// A table of these columns.
+    /// A table of these columns, without attributes.
     #[must_use]
     pub fn table(columns: Vec<Column>) -> Self {
         Self {
@@ -169,7 +178,7 @@ impl Schema {
         }
     }
 
-    /// An array of such elements, with rows of this shape.
+    /// An array of such elements: one column `value`, whose rows have this shape.
     #[must_use]
     pub fn array(dtype: DType, row_shape: &[u64]) -> Self {
         let mut column = Column::new(ARRAY, dtype);
@@ -180,7 +189,7 @@ impl Schema {
         }
     }
 
-    /// Elements along each axis of the array that the only column is, with this many rows.
+    /// The shape of the array that the only column is, with this many rows.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -190,7 +199,7 @@ impl Schema {
     /// ```
     ///
     /// # Errors
-    /// Returns wrong usage if there are more columns, or none.
+    /// Returns `Code::Usage` unless there is exactly one column.
     pub fn shape(&self, rows: u64) -> Result<Vec<u64>> {
         let column = self.only("an array has one column")?;
         if self.is_scalar && rows == 1 {
@@ -201,22 +210,25 @@ impl Schema {
             .collect())
     }
 
-    /// Bytes of a row of all columns; `u64::MAX` for more, which no memory has room for.
+    /// The bytes of a row of all columns. Saturates at `u64::MAX`, which no allocation satisfies.
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
-        // Saturation is the meaning, as for a column.
+        // Saturates, as documented.
         self.columns
             .iter()
             .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
     }
 
-    /// Whether a column has values of varying length.
+    /// Whether any column has values of varying length.
     #[must_use]
     pub fn has_varying(&self) -> bool {
         self.columns.iter().any(|column| column.varying.is_some())
     }
 
-    /// The only column.
+    /// The only column. `why` begins the message of the error.
+    ///
+    /// # Errors
+    /// Returns `Code::Usage` with the names of the columns if there are several, or none.
     pub fn only(&self, why: &str) -> Result<&Column> {
         match self.columns.as_slice() {
             [column] => Ok(column),
@@ -228,16 +240,27 @@ impl Schema {
     }
 }
 
-/// The column name of an array where columns have names.
+/// The column name of an array in formats whose columns have names.
 pub(crate) const ARRAY: &str = "value";
 
-/// The names, for an error.
+/// The names of the columns, separated by commas, for an error message.
 pub fn names(columns: &[Column]) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     names.join(", ")
 }
 
-/// Elements that have these columns as fields.
+/// The structured dtype whose fields are these columns, without gaps.
+///
+/// ```
+/// use bloscpack_array::{Column, structured};
+/// use bloscpack_dtype::DType;
+/// let dtype = structured(&[Column::new("id", DType::I32), Column::new("close", DType::F64)])?;
+/// assert_eq!(dtype.itemsize(), 12);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns [`Code::NoMemory`] for a row of more than 2^64 bytes, and `Code::Usage` for columns that are not valid fields.
 pub fn structured(columns: &[Column]) -> Result<DType> {
     let (mut fields, mut offset) = (Vec::new(), 0u64);
     for column in columns {
@@ -257,24 +280,35 @@ pub fn structured(columns: &[Column]) -> Result<DType> {
     DType::new(kind, ByteOrder::Little, offset).map_err(|error| Error::usage(error.to_string()))
 }
 
-/// Elements of a row along each axis, in an array of this shape. A scalar has no axis, and is a row of one element.
+/// The shape of a row in an array of this shape: the axes after the first. An array without axes is one row of one element.
 pub fn row_shape(shape: &[u64]) -> &[u64] {
     shape.split_first().map_or(&[], |(_, row_shape)| row_shape)
 }
 
-/// Some rows of each column.
+/// Some consecutive rows of all columns of a source.
+///
+/// ```
+/// use bloscpack_array::{Batch, Column, Schema};
+/// use bloscpack_dtype::DType;
+/// let schema = Schema::table(vec![Column::new("id", DType::U8), Column::new("close", DType::U16)]);
+/// let batch = Batch::new(&schema, 2, vec![vec![1, 2], vec![3, 0, 4, 0]]);
+/// batch.check(&schema)?;
+/// assert!(Batch::new(&schema, 3, batch.columns).check(&schema).is_err());
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Batch {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
-    /// The bytes of each column, in C order and as its dtype has them.
+    /// The bytes of each column in the order of the schema: rows in C order, elements in the byte order of the dtype.
     pub columns: Vec<Vec<u8>>,
-    /// The form of the rows of each column, where they are not all elements; may be empty or shorter.
+    /// Missing rows and values of varying length, per column. May be shorter than `columns`; the other columns are
+    /// [`Cells::Elements`].
     pub cells: Vec<Cells>,
 }
 
 impl Batch {
-    /// Rows that were read, of the columns of a schema: where NaN stands for a missing value there, rows are missing.
+    /// A batch of fixed-length elements. Rows are missing where the schema says that NaN represents a missing value.
     #[must_use]
     pub fn new(schema: &Schema, rows: u64, columns: Vec<Vec<u8>>) -> Self {
         let cells = schema.columns.iter().zip(&columns);
@@ -285,13 +319,17 @@ impl Batch {
         }
     }
 
-    /// The form of the rows of a column.
+    /// The cells of a column, [`Cells::Elements`] if none are given.
     #[must_use]
     pub fn cells(&self, column: usize) -> &Cells {
         self.cells.get(column).unwrap_or(&Cells::Elements)
     }
 
-    /// Refuses a batch that does not have the bytes of its rows in each column.
+    /// Checks that each column has the cells and bytes of exactly `rows` rows. Consumers call this on batches of sources that
+    /// they do not know.
+    ///
+    /// # Errors
+    /// Returns `Code::Usage` for another number of columns, rows or bytes, and for cells that do not suit the column.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         let (found, expected) = (self.columns.len(), schema.columns.len());
         if found != expected {
@@ -331,7 +369,7 @@ impl Batch {
     }
 }
 
-/// Whether no text at all is a value.
+/// Whether an empty text is a value of this type: NaN, NaT, or an empty string.
 pub fn is_value_of_nothing(dtype: &DType) -> bool {
     matches!(
         dtype.kind(),
@@ -344,7 +382,7 @@ pub fn is_value_of_nothing(dtype: &DType) -> bool {
     )
 }
 
-/// The error for a row that memory has no room for.
+/// The error for a row that does not fit into memory, [`Code::NoMemory`].
 pub fn too_large() -> Error {
     Error::new(Code::NoMemory, "a row is too large for memory")
 }

@@ -1,9 +1,9 @@
-//! Default shapes of chunks and blocks.
+//! [`default_shapes`]: the default shapes of chunks and blocks.
 
-/// Sizes of the processor caches that blocks and chunks should fit.
+/// The maximum sizes of blocks and chunks, chosen by the sizes of processor caches.
 ///
-/// The defaults are the same on every machine, so that the same array results in the same bytes.
-/// `NdArrayBuilder::caches` in `bloscpack-frames` sets others.
+/// The defaults are the same on every machine, so the same array results in the same bytes. `NdArrayBuilder::caches` in
+/// `bloscpack-frames` takes other sizes.
 ///
 /// ```
 /// use bloscpack_array::{Caches, default_shapes};
@@ -16,9 +16,10 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Caches {
-    /// Maximum bytes of a block: together with its compressed bytes it should fit the second-level cache of a core.
+    /// The maximum number of bytes in a block. A block and its compressed bytes should fit into the second-level cache of a
+    /// core.
     pub block: u32,
-    /// Maximum bytes of a chunk: it should fit the third-level cache, or the part of it that a core has.
+    /// The maximum number of bytes in a chunk. A chunk should fit into a core's part of the third-level cache.
     pub chunk: u32,
 }
 
@@ -34,14 +35,14 @@ impl Default for Caches {
 }
 
 impl Caches {
-    /// The same with this maximum number of bytes in a block.
+    /// Sets the maximum number of bytes in a block.
     #[must_use]
     pub fn block(mut self, bytes: u32) -> Self {
         self.block = bytes;
         self
     }
 
-    /// The same with this maximum number of bytes in a chunk.
+    /// Sets the maximum number of bytes in a chunk.
     #[must_use]
     pub fn chunk(mut self, bytes: u32) -> Self {
         self.chunk = bytes;
@@ -49,10 +50,11 @@ impl Caches {
     }
 }
 
-/// The shapes of chunks and blocks for an array of this shape, with elements of `itemsize` bytes.
+/// Chooses the shapes of chunks and blocks for an array of this shape, with elements of `itemsize` bytes.
 ///
-/// They have about the same length along each axis, are longer along the last axes, and fit the caches. Chunks are cut evenly:
-/// none at the end is much shorter than the others.
+/// Returns the shape of a chunk and of a block, both with an entry per axis and at least 1 everywhere. They have about the same
+/// length along each axis, are longer along the last axes, and fit the caches; an element that is larger than a cache is a
+/// block or chunk of its own. Chunks are cut evenly: none at the end is much shorter than the others.
 #[must_use]
 pub fn default_shapes(shape: &[u64], itemsize: u32, caches: Caches) -> (Vec<u32>, Vec<u32>) {
     let whole: Vec<u64> = shape.iter().map(|len| (*len).max(1)).collect();
@@ -63,7 +65,7 @@ pub fn default_shapes(shape: &[u64], itemsize: u32, caches: Caches) -> (Vec<u32>
     (chunk, block)
 }
 
-/// A shape within another that has up to so many bytes. Axes are doubled in turn: first the shortest, and of several the last.
+/// A shape within another, of up to `bytes` bytes. Axes are doubled in turn: the shortest first, the last of several.
 fn within(whole: &[u64], itemsize: u32, bytes: u32) -> Vec<u32> {
     let most = u64::from((bytes / itemsize.max(1)).max(1));
     let mut shape = vec![1u32; whole.len()];
@@ -84,7 +86,7 @@ fn within(whole: &[u64], itemsize: u32, bytes: u32) -> Vec<u32> {
     }
 }
 
-/// The same number of pieces along each axis, but all of about the same length, which is at most that of `piece`.
+/// Keeps the number of pieces along each axis, but makes them about equally long; none is longer than `piece`.
 fn even(whole: &[u64], piece: &[u32]) -> Vec<u32> {
     let axes = whole.iter().zip(piece);
     axes.map(|(whole, piece)| {

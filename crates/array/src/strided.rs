@@ -1,20 +1,20 @@
-//! Boxes of elements that are copied between arrays in memory with any strides.
+//! Copies boxes of elements between arrays in memory, with any strides.
 
 use bloscpack_error::{Error, Result};
 
 /// A box of elements in the bytes of an array.
 #[derive(Debug)]
 pub struct Strided<'a, B> {
-    /// The bytes of the array.
+    /// The bytes of the whole array.
     pub bytes: B,
     /// The position of the first byte of the box.
     pub start: usize,
-    /// Bytes from an element to the next along each axis.
+    /// Bytes from one element to the next along each axis.
     pub strides: &'a [usize],
 }
 
-/// The strides of an array in C order. A stride that exceeds all memory is `usize::MAX`; [`copy`]
-/// and [`fill`] refuse to use it.
+/// The strides of an array in C order, in bytes. A stride that exceeds all memory is `usize::MAX`; [`copy`] and [`fill`] refuse
+/// to use it.
 #[must_use]
 pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
     let mut step = itemsize;
@@ -32,10 +32,21 @@ pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
     strides
 }
 
-/// Copies a box with `lens` elements along each axis.
+/// Copies a box with `lens` elements along each axis. The strides of the two arrays may differ, for example to transpose.
+///
+/// ```
+/// use bloscpack_array::strided::{Strided, copy};
+/// // 2 rows of 3 in C order become 2 rows of 3 in Fortran order.
+/// let mut out = [0; 6];
+/// let from = Strided { bytes: &[1, 2, 3, 4, 5, 6][..], start: 0, strides: &[3, 1] };
+/// let to = Strided { bytes: &mut out[..], start: 0, strides: &[1, 2] };
+/// copy(&[2, 3], 1, from, to)?;
+/// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
-/// Returns a bug, and copies nothing, if one of the arrays does not contain the box.
+/// Returns `Code::Bug`, and copies nothing, if one of the arrays does not contain the box.
 pub fn copy(
     lens: &[usize],
     itemsize: usize,
@@ -69,10 +80,10 @@ pub fn copy(
     })
 }
 
-/// Sets every element of a box with `lens` elements along each axis to this one.
+/// Sets every element of a box with `lens` elements along each axis.
 ///
 /// # Errors
-/// Returns a bug, and sets nothing, if the array does not contain the box.
+/// Returns `Code::Bug`, and sets nothing, if the array does not contain the box.
 pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Result<()> {
     check(lens, element.len(), (to.start, to.strides), to.bytes.len())?;
     let is_zero = element.iter().all(|byte| *byte == 0);
@@ -89,8 +100,8 @@ pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Resul
     })
 }
 
-/// Calls `each` for every run of bytes that is contiguous in all arrays, with the distance of its first byte from that of the box
-/// in each array, and its length.
+/// Calls `each` for every run of bytes that is contiguous in all arrays, with its distance from the first byte of the box in
+/// each array, and its length.
 pub(crate) fn runs<const N: usize, E>(
     lens: &[usize],
     itemsize: usize,
@@ -103,13 +114,13 @@ pub(crate) fn runs<const N: usize, E>(
     }
 }
 
-/// The length of a box, if its bytes are contiguous in all arrays.
+/// The length of a box in bytes, if it is contiguous in all arrays.
 pub(crate) fn contiguous(lens: &[usize], itemsize: usize, strides: &[&[usize]]) -> Option<usize> {
     let (outer, run) = dense(lens, itemsize, strides)?;
     outer.is_empty().then_some(run)
 }
 
-/// Checks that an array of `len` bytes contains a box. No position in the box then overflows.
+/// Checks that an array of `len` bytes contains a box. No position in the box can then overflow.
 fn check(
     lens: &[usize],
     itemsize: usize,
@@ -134,8 +145,8 @@ fn check(
     }
 }
 
-/// The axes along which elements are copied one by one, and the length of the runs of bytes that are
-/// contiguous in all arrays; `None` if the box has no bytes.
+/// The axes along which runs are copied one by one, and the length of a run of bytes that is contiguous in all arrays; `None`
+/// if the box has no bytes.
 fn dense<'a>(
     lens: &'a [usize],
     itemsize: usize,
@@ -146,7 +157,7 @@ fn dense<'a>(
     }
     let (mut outer, mut run) = (lens, itemsize);
     while let Some((len, rest)) = outer.split_last() {
-        // Along an axis with one element the stride does not matter.
+        // The stride of an axis with one element does not matter.
         let is_dense = |strides: &&[usize]| stride(strides, rest.len()) == run;
         if *len > 1 && !strides.iter().all(is_dense) {
             break;
@@ -157,13 +168,12 @@ fn dense<'a>(
     Some((outer, run))
 }
 
-/// The stride of an axis; of the one after the last, along which nothing moves, 0.
+/// The stride of an axis; 0 for the axis after the last.
 fn stride(strides: &[usize], axis: usize) -> usize {
     strides.get(axis).copied().unwrap_or(0)
 }
 
-/// Calls `each` for all positions along these axes, with their distances from the first one in each
-/// array.
+/// Calls `each` for all positions along these axes, with the distance from the first one in each array.
 fn walk<const N: usize, E>(
     lens: &[usize],
     strides: &[&[usize]; N],
@@ -218,7 +228,7 @@ impl Row {
         }
     }
 
-    /// With a length that is known to the compiler, a copy is one instruction instead of a call.
+    /// A length that the compiler knows makes the copy one instruction instead of a call.
     fn copy_fixed<const N: usize>(&self, from: &[u8], to: &mut [u8]) {
         self.for_each(|from_at, to_at| {
             to[to_at..to_at + N].copy_from_slice(&from[from_at..from_at + N]);
@@ -230,7 +240,7 @@ impl Row {
         let (mut from_at, mut to_at) = (self.from_at, self.to_at);
         for _ in 0..self.count {
             copy(from_at, to_at);
-            // Past the end of the array after the last element only.
+            // Past the end of the array only after the last element.
             from_at = from_at.wrapping_add(self.from_step);
             to_at = to_at.wrapping_add(self.to_step);
         }

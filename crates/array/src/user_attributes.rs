@@ -1,33 +1,45 @@
-//! [`UserAttributes`]: what users attach to data, between the formats that store it.
+//! [`UserAttributes`]: converts the user's attributes between JSON and MessagePack.
 
 use crate::Attributes;
 use crate::msgpack::Value;
 use bloscpack_error::Result;
 
-/// Bytes of the longest name of a metalayer.
+/// The longest name of a metalayer in bytes.
 const MAX_NAME: usize = 31;
 
-/// The user's attributes of an input as a JSON object, and the names of those that JSON does not express.
+/// The user's attributes of an input as JSON, and the names of those that JSON cannot express.
+///
+/// Datasets and Zarr store attributes as JSON, frames and stores as MessagePack values in metalayers.
+///
+/// ```
+/// use bloscpack_array::{UserAttributes, msgpack::Value};
+/// let values = vec![("unit".to_owned(), Value::Text("m".to_owned())), ("raw".to_owned(), Value::Bytes(vec![1]))];
+/// let user = UserAttributes::of_values(values)?;
+/// assert_eq!(user.attributes.text(), r#"{"unit": "m"}"#);
+/// assert_eq!(user.lost, ["raw"]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserAttributes {
-    /// The attributes that JSON expresses.
+    /// The attributes that JSON can express.
     pub attributes: Attributes,
-    /// The names of all others.
+    /// The names of the other attributes.
     pub lost: Vec<String>,
 }
 
 impl UserAttributes {
-    /// Attributes that are JSON already.
+    /// Attributes that are JSON already; none are lost.
     #[must_use]
     pub fn new(attributes: Attributes) -> Self {
         let lost = Vec::new();
         Self { attributes, lost }
     }
 
-    /// Named values of MessagePack, as tables of python-blosc2 have them.
+    /// Converts named MessagePack values, as frames and tables of python-blosc2 store them.
     ///
     /// # Errors
-    /// Returns the errors of [`Attributes::set`].
+    /// Returns `Code::OverLimit` if the attributes would reach 64 MiB, and `Code::CannotStore` for a value that is nested too
+    /// deeply.
     pub fn of_values(values: Vec<(String, Value)>) -> Result<Self> {
         let mut user = Self::default();
         for (name, value) in values {
@@ -36,7 +48,7 @@ impl UserAttributes {
         Ok(user)
     }
 
-    /// Adds a value under its name; one that JSON does not express, or none at all, is lost.
+    /// Adds a value. If it is `None`, or JSON cannot express it, its name is added to `lost`.
     ///
     /// # Errors
     /// Returns the errors of [`Attributes::set_text`].
@@ -48,8 +60,8 @@ impl UserAttributes {
         Ok(())
     }
 
-    /// The attributes as named values of MessagePack, and the names of those that metalayers do not store: names of more than 31
-    /// bytes, and integers of more than 64 bits.
+    /// Converts attributes to named MessagePack values for metalayers. The second list names those that do not fit: empty
+    /// names, names of more than 31 bytes, and integers of more than 64 bits.
     #[must_use]
     pub fn values(attributes: &Attributes) -> (Vec<(String, Value)>, Vec<String>) {
         let (mut values, mut lost) = (Vec::new(), Vec::new());

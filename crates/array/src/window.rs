@@ -1,4 +1,4 @@
-//! [`Window`]: a slice of an array as an array.
+//! [`Window`]: a slice of an array as an array of its own.
 
 use crate::strided::{self, Strided, strides};
 use crate::{Array, Description, Grid, bytes_of, check, lens};
@@ -7,7 +7,7 @@ use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// A slice of an array, which is an array itself.
+/// A slice of an array, optionally with steps, as an array of its own. Its indices begin at 0.
 ///
 /// ```
 /// use bloscpack_array::{Array, Flat, Window};
@@ -23,21 +23,24 @@ use std::ops::Range;
 pub struct Window<A> {
     array: A,
     within: Vec<Range<u64>>,
-    /// How far it is from one position to the next along each axis; `None` if that is 1 along all.
+    /// The step along each axis; `None` if all are 1.
     steps: Option<Vec<u64>>,
     grid: Grid,
 }
 
 impl<A: Array> Window<A> {
-    /// This slice of the array: a range for each axis.
+    /// A view of this slice, one range per axis.
     ///
     /// # Errors
-    /// Returns wrong usage for a slice that is not within the array.
+    /// Returns `Code::OutOfBounds` for a slice that is not within the array.
     pub fn new(array: A, slice: &[Range<u64>]) -> Result<Self> {
         Self::with_steps(array, slice, &[])
     }
 
-    /// A slice that keeps every `step`th position along each axis, from the first on; axes without a step keep all.
+    /// A view that keeps every `step`th position of the slice along each axis, beginning with the first. Axes without a step
+    /// keep all.
+    ///
+    /// Reading decompresses the whole box, and copies the wanted positions out of it.
     ///
     /// ```
     /// # use bloscpack_array::{Array, Flat, Window};
@@ -49,7 +52,7 @@ impl<A: Array> Window<A> {
     /// ```
     ///
     /// # Errors
-    /// Returns wrong usage for a slice that is not within the array, and for a step of 0.
+    /// Returns `Code::OutOfBounds` for a slice that is not within the array, and `Code::Usage` for a step of 0.
     pub fn with_steps(array: A, slice: &[Range<u64>], steps: &[u64]) -> Result<Self> {
         array.grid().check(slice)?;
         if steps.contains(&0) {

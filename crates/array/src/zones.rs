@@ -1,39 +1,40 @@
-//! [`Zones`]: what is known of runs of rows without reading them.
+//! [`Zones`]: statistics of runs of rows, from an index.
 
 use bloscpack_error::Result;
 
-/// The least and the greatest element of runs of adjacent rows: what an index keeps, from which readers see which rows they need.
+/// The minimum, the maximum and the number of missing values of each zone, a run of adjacent rows: what an index stores.
+/// Readers skip zones that cannot contain what they look for.
 ///
-/// Every zone but the last has the same number of rows. The facts may be older than the data: [`holds`](Self::holds) compares
-/// them, without decompressing anything.
+/// All zones but the last have the same number of rows. The statistics may be older than the data: [`holds`](Self::holds)
+/// compares digests, without decompressing anything.
 pub trait Zones: Send + Sync {
-    /// Rows of a zone; at least 1.
+    /// The number of rows in a zone, at least 1. The last zone may have fewer.
     fn rows(&self) -> u64;
 
-    /// How many zones are described.
+    /// The number of zones with statistics. Rows after them are not described.
     fn len(&self) -> u64;
 
-    /// Whether none is described.
+    /// Whether no zone has statistics.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The facts of a zone, counted from 0; `None` where nothing is known of it.
+    /// The statistics of a zone, counted from 0; `None` if there are none.
     fn zone(&self, number: u64) -> Option<Zone<'_>>;
 
-    /// Whether the facts of a zone are true of the data as it is now.
+    /// Whether the statistics of a zone match the current data.
     ///
     /// # Errors
     /// Returns any I/O error.
     fn holds(&self, number: u64) -> Result<bool>;
 }
 
-/// The facts of a zone.
+/// The statistics of a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone<'a> {
-    /// Elements that are NaN or "not a time".
+    /// The number of elements that are NaN or NaT ("not a time").
     pub nulls: u64,
-    /// The bytes of the least and the greatest element, in the byte order of the dtype, which are missing if all are "not a time".
-    /// Floats are in the total order of IEEE 754: NaN is one of them.
+    /// The bytes of the least and the greatest element, in the byte order of the dtype; `None` if all elements are NaT. Floats
+    /// are in the total order of IEEE 754, in which NaN is a value.
     pub bounds: Option<(&'a [u8], &'a [u8])>,
 }

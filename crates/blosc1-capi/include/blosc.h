@@ -111,32 +111,34 @@ extern "C" {
 #endif // __cplusplus
 
 /*
- Initializes the library. Not needed: every other function does what is missing.
+ Initializes the library. The call is optional: all other functions do what is necessary.
  */
 void blosc_init(void);
 
 /*
- Frees what the calling thread keeps for its next call. Settings stay.
+ Frees the buffers that the calling thread keeps for its next call. The settings are kept.
  */
 void blosc_destroy(void);
 
 /*
- Frees what the calling thread keeps for its next call. Returns 0, or -1 before `blosc_init`.
+ Frees the buffers that the calling thread keeps for its next call. Returns 0, or -1 before
+ `blosc_init`.
  */
 int blosc_free_resources(void);
 
 /*
- Returns the number of threads of `blosc_compress` and `blosc_decompress`, 1 at first.
+ Returns the number of threads of `blosc_compress` and `blosc_decompress`; initially 1.
  */
 int blosc_get_nthreads(void);
 
 /*
- Sets the number of threads, and returns the previous one.
+ Sets the number of threads, 1 to BLOSC_MAX_THREADS, and returns the previous one.
  */
 int blosc_set_nthreads(int nthreads);
 
 /*
- Returns the name of the compressor of `blosc_compress`, "blosclz" at first; NULL after an unknown one.
+ Returns the name of the compressor of `blosc_compress`, initially "blosclz"; NULL if an unknown
+ one was set.
  */
 const char *blosc_get_compressor(void);
 
@@ -146,26 +148,27 @@ const char *blosc_get_compressor(void);
 int blosc_set_compressor(const char *compname);
 
 /*
- Returns the block size that was set, or 0 for the choice of the library.
+ Returns the block size in bytes that was set, or 0 for the choice of the library.
  */
 int blosc_get_blocksize(void);
 
 /*
- Sets the block size in bytes of `blosc_compress`; 0 for the choice of the library.
+ Sets the block size of `blosc_compress` in bytes; 0 for the choice of the library.
  */
 void blosc_set_blocksize(size_t blocksize);
 
 /*
- Sets which blocks are split into streams: one of the BLOSC_*_SPLIT.
+ Sets which blocks are split into streams: one of the constants BLOSC_*_SPLIT.
  */
 void blosc_set_splitmode(int splitmode);
 
 /*
- Compresses `nbytes` bytes from `src` into a chunk of at most `destsize` bytes at `dest`, with the
- compressor, block size and number of threads that were set. Environment variables take precedence:
- BLOSC_CLEVEL, BLOSC_SHUFFLE, BLOSC_TYPESIZE, BLOSC_COMPRESSOR, BLOSC_BLOCKSIZE, BLOSC_NTHREADS and
- BLOSC_SPLITMODE. `nbytes` + BLOSC_MAX_OVERHEAD bytes are always enough. Returns the length of the chunk, 0 if
- it does not fit, or a negative number for other errors.
+ Compresses `nbytes` bytes from `src` into a chunk of at most `destsize` bytes at `dest`, with
+ the compressor, block size and number of threads that were set. Environment variables take
+ precedence: BLOSC_CLEVEL, BLOSC_SHUFFLE, BLOSC_TYPESIZE, BLOSC_COMPRESSOR, BLOSC_BLOCKSIZE,
+ BLOSC_NTHREADS and BLOSC_SPLITMODE. A `destsize` of `nbytes` + BLOSC_MAX_OVERHEAD is always
+ enough. Returns the length of the chunk in bytes, 0 if it does not fit, or a negative number for
+ other errors.
  */
 int blosc_compress(int clevel,
                    int doshuffle,
@@ -176,8 +179,9 @@ int blosc_compress(int clevel,
                    size_t destsize);
 
 /*
- Compresses as `blosc_compress` does, but with the compressor, block size and number of threads given,
- and without environment variables.
+ Compresses like `blosc_compress`, but with the compressor, block size and number of threads of
+ the arguments, and without environment variables. A `blocksize` of 0 leaves the choice to the
+ library.
  */
 int blosc_compress_ctx(int clevel,
                        int doshuffle,
@@ -191,18 +195,18 @@ int blosc_compress_ctx(int clevel,
                        int numinternalthreads);
 
 /*
- Decompresses a chunk to at most `destsize` bytes at `dest`, by the number of threads that was set, or that
- the environment variable BLOSC_NTHREADS says. As many bytes as the header of the chunk says must be readable:
- see `blosc_cbuffer_validate`. Returns the number of bytes, or a negative number if the chunk is damaged or
- does not fit.
+ Decompresses a chunk to at most `destsize` bytes at `dest`, with the number of threads that was
+ set. The environment variable BLOSC_NTHREADS takes precedence. `src` must have as many readable
+ bytes as its header says: see `blosc_cbuffer_validate`. Returns the number of decompressed
+ bytes, or a negative number if the chunk is damaged or does not fit.
  */
 int blosc_decompress(const void *src,
                      void *dest,
                      size_t destsize);
 
 /*
- Decompresses as `blosc_decompress` does, but by the number of threads given, and without environment
- variables.
+ Decompresses like `blosc_decompress`, but with the number of threads of the argument, and
+ without environment variables.
  */
 int blosc_decompress_ctx(const void *src,
                          void *dest,
@@ -210,9 +214,10 @@ int blosc_decompress_ctx(const void *src,
                          int numinternalthreads);
 
 /*
- Decompresses `nitems` elements from element `start` on, and of the chunk only the blocks that contain them.
- `dest` has room for them. Returns the number of bytes, or a negative number if the chunk is damaged or
- does not have these elements.
+ Decompresses `nitems` elements, beginning with element `start`. Only the blocks that contain
+ them are decompressed. `dest` must have room for them, and `src` as many readable bytes as its
+ header says: see `blosc_cbuffer_validate`. Returns the number of decompressed bytes, or a
+ negative number if the chunk is damaged or does not have these elements.
  */
 int blosc_getitem(const void *src,
                   int start,
@@ -220,8 +225,8 @@ int blosc_getitem(const void *src,
                   void *dest);
 
 /*
- Gives the name of the compressor with this code, which is static, or NULL. Returns the code, or -1
- if there is none.
+ Gets the name of the compressor with this code, a static string, or NULL. Returns the code, or
+ -1 if there is none.
  */
 int blosc_compcode_to_compname(int compcode, const char **compname);
 
@@ -236,19 +241,19 @@ int blosc_compname_to_compcode(const char *compname);
 const char *blosc_list_compressors(void);
 
 /*
- Returns the version of C-Blosc whose interface this is. The string is static.
+ Returns the version of C-Blosc whose interface this is: "1.21.6". The string is static.
  */
 const char *blosc_get_version_string(void);
 
 /*
- Gives name and version of the library of a compressor. Each is NULL or must be freed with free().
- Returns the code of the library, or -1 for an unknown compressor.
+ Gets the name and the version of a compressor's library. Each is NULL, or must be freed with
+ free(). Returns the code of the library, or -1 for an unknown compressor.
  */
 int blosc_get_complib_info(const char *compname, char **complib, char **version);
 
 /*
- Gives the lengths in bytes of the data of a chunk, of the chunk, and of its blocks; zeros if the version
- of its format is unknown. Reads 16 bytes.
+ Gets three lengths in bytes: of the data of a chunk, of the chunk, and of its blocks. They are 0
+ if the version of its format is unknown. Reads 16 bytes.
  */
 void blosc_cbuffer_sizes(const void *cbuffer,
                          size_t *nbytes,
@@ -256,25 +261,25 @@ void blosc_cbuffer_sizes(const void *cbuffer,
                          size_t *blocksize);
 
 /*
- Checks that a chunk has the `cbytes` bytes that its header says, and gives the length of its data.
- Returns 0, or -1 if it cannot be a chunk.
+ Checks that a chunk has `cbytes` bytes according to its header, and gets the length of its data
+ in bytes. Returns 0, or -1 if it cannot be a chunk.
  */
 int blosc_cbuffer_validate(const void *cbuffer, size_t cbytes, size_t *nbytes);
 
 /*
- Gives the typesize of a chunk and its flags: a set of BLOSC_DOSHUFFLE, BLOSC_MEMCPYED and
+ Gets the typesize of a chunk and its flags: a set of BLOSC_DOSHUFFLE, BLOSC_MEMCPYED and
  BLOSC_DOBITSHUFFLE. Both are 0 if the version of its format is unknown. Reads 16 bytes.
  */
 void blosc_cbuffer_metainfo(const void *cbuffer, size_t *typesize, int *flags);
 
 /*
- Gives the versions of the format of a chunk and of its streams. Reads 16 bytes.
+ Gets the versions of the format of a chunk and of its streams. Reads 16 bytes.
  */
 void blosc_cbuffer_versions(const void *cbuffer, int *version, int *versionlz);
 
 /*
- Returns the name of the library that decompresses the streams of a chunk, which is static, or NULL if its
- number is not assigned. Reads 16 bytes.
+ Returns the name of the library that decompresses the streams of a chunk, or NULL if its number
+ is not assigned. The string is static. Reads 16 bytes.
  */
 const char *blosc_cbuffer_complib(const void *cbuffer);
 

@@ -1,4 +1,4 @@
-//! Where C and Rust meet: pointers become slices, errors become numbers, and panics end.
+//! The border between C and Rust: pointers become slices, errors become numbers, and panics end.
 #![allow(unsafe_code, reason = "pointers of C callers become slices here")]
 
 use std::ffi::CStr;
@@ -8,28 +8,29 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::ChunkError;
 
-/// An error, as C-Blosc's number of it.
+/// The return values of C-Blosc for errors.
 pub(crate) mod code {
     use std::os::raw::c_int;
 
+    /// Any other error: damage, a wrong argument, or a panic.
     pub const FAILED: c_int = -1;
-    /// The compressor is unknown or not built in.
+    /// The compressor is unknown, or not in this build.
     pub const NO_COMPRESSOR: c_int = -5;
-    /// A version of the format, or of the streams, that is not known.
+    /// An unknown version of the format, or of the streams.
     pub const VERSION: c_int = -9;
-    /// An argument is out of its range.
+    /// An argument is out of range.
     pub const ARGUMENT: c_int = -10;
 }
 
 /// Runs the body of an exported function. A panic must not reach C: it becomes -1.
 ///
-/// The state that a panic could leave half changed is a context of this thread, which is dropped while the
-/// panic unwinds.
+/// The only state that a panic could leave half changed is a context of this thread, which is
+/// dropped while the panic unwinds.
 pub(crate) fn guarded(body: impl FnOnce() -> c_int) -> c_int {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or(code::FAILED)
 }
 
-/// A decoder's error as a number.
+/// The return value for an error of the decoder.
 pub(crate) fn number_of(error: &ChunkError) -> c_int {
     match error {
         ChunkError::UnknownCompressor { .. }
@@ -40,16 +41,17 @@ pub(crate) fn number_of(error: &ChunkError) -> c_int {
     }
 }
 
-/// Prints a message to stderr, as C-Blosc does. If that is closed, nobody reads it.
+/// Prints a message to stderr, as C-Blosc does. If stderr is closed, the message is lost.
 pub(crate) fn complain(message: std::fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 
-/// The bytes at a pointer, or `None` if it is null.
+/// The bytes at a pointer; `None` if it is null, or `len` exceeds any object. Of length 0, any
+/// pointer gives an empty slice.
 ///
 /// # Safety
 ///
-/// `len` bytes can be read from `pointer` if it is not null, and nobody changes them during `'a`.
+/// `len` bytes can be read from `pointer` if it is not null, and do not change during `'a`.
 pub(crate) unsafe fn bytes<'a>(pointer: *const c_void, len: usize) -> Option<&'a [u8]> {
     if len == 0 {
         return Some(&[]);
@@ -61,12 +63,12 @@ pub(crate) unsafe fn bytes<'a>(pointer: *const c_void, len: usize) -> Option<&'a
     Some(unsafe { std::slice::from_raw_parts(pointer.cast(), len) })
 }
 
-/// The writable bytes at a pointer, or `None` if it is null.
+/// The writable bytes at a pointer; `None` as for [`bytes`].
 ///
 /// # Safety
 ///
-/// `len` bytes can be written at `pointer` if it is not null, and nobody else uses them during `'a`. They may
-/// be uninitialized as far as C is concerned: they are only written to.
+/// `len` bytes can be written at `pointer` if it is not null, and nothing else uses them during
+/// `'a`. They may be uninitialized as far as C is concerned: they are only written to.
 pub(crate) unsafe fn bytes_mut<'a>(pointer: *mut c_void, len: usize) -> Option<&'a mut [u8]> {
     if len == 0 {
         return Some(&mut []);
@@ -89,11 +91,11 @@ pub(crate) unsafe fn head(chunk: *const c_void) -> Option<[u8; engine::HEADER_LE
     head.first_chunk().copied()
 }
 
-/// A string of C as bytes, or `None` if it is null.
+/// The bytes of a C string without its final zero; `None` if the pointer is null.
 ///
 /// # Safety
 ///
-/// `string` is null or ends with a zero byte, and nobody changes it during `'a`.
+/// `string` is null or ends with a zero byte, and does not change during `'a`.
 pub(crate) unsafe fn string<'a>(string: *const c_char) -> Option<&'a [u8]> {
     if string.is_null() {
         return None;
@@ -102,7 +104,7 @@ pub(crate) unsafe fn string<'a>(string: *const c_char) -> Option<&'a [u8]> {
     Some(unsafe { CStr::from_ptr(string) }.to_bytes())
 }
 
-/// Writes a result where the caller wants it; a null pointer means that he does not.
+/// Writes a result to a place of the caller, unless the pointer is null.
 ///
 /// # Safety
 ///

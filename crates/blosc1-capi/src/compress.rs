@@ -16,25 +16,26 @@ use crate::constants::{
 };
 use crate::{contexts, environment, global, names};
 
-/// The arguments of a call, as C gives them.
+/// The arguments of a call, with pointers as slices.
 pub(crate) struct Call<'a> {
     pub level: c_int,
     pub shuffle: c_int,
     pub typesize: usize,
     pub data: &'a [u8],
     pub dest: &'a mut [u8],
-    /// The code of the compressor.
+    /// The code of the compressor, -1 for an unknown name.
     pub compressor: c_int,
-    /// The block size that is forced, or 0.
+    /// The requested block size in bytes, 0 for the choice of the library.
     pub blocksize: c_int,
     pub threads: c_int,
 }
 
-/// Compresses `nbytes` bytes from `src` into a chunk of at most `destsize` bytes at `dest`, with the
-/// compressor, block size and number of threads that were set. Environment variables take precedence:
-/// BLOSC_CLEVEL, BLOSC_SHUFFLE, BLOSC_TYPESIZE, BLOSC_COMPRESSOR, BLOSC_BLOCKSIZE, BLOSC_NTHREADS and
-/// BLOSC_SPLITMODE. `nbytes` + BLOSC_MAX_OVERHEAD bytes are always enough. Returns the length of the chunk, 0 if
-/// it does not fit, or a negative number for other errors.
+/// Compresses `nbytes` bytes from `src` into a chunk of at most `destsize` bytes at `dest`, with
+/// the compressor, block size and number of threads that were set. Environment variables take
+/// precedence: BLOSC_CLEVEL, BLOSC_SHUFFLE, BLOSC_TYPESIZE, BLOSC_COMPRESSOR, BLOSC_BLOCKSIZE,
+/// BLOSC_NTHREADS and BLOSC_SPLITMODE. A `destsize` of `nbytes` + BLOSC_MAX_OVERHEAD is always
+/// enough. Returns the length of the chunk in bytes, 0 if it does not fit, or a negative number for
+/// other errors.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_compress(
     clevel: c_int,
@@ -72,8 +73,9 @@ pub unsafe extern "C" fn blosc_compress(
     })
 }
 
-/// Compresses as `blosc_compress` does, but with the compressor, block size and number of threads given,
-/// and without environment variables.
+/// Compresses like `blosc_compress`, but with the compressor, block size and number of threads of
+/// the arguments, and without environment variables. A `blocksize` of 0 leaves the choice to the
+/// library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_compress_ctx(
     clevel: c_int,
@@ -133,7 +135,7 @@ fn compress(call: Call<'_>) -> c_int {
     } else {
         1
     };
-    // C counts in `int`, which is also enough for any chunk that fits.
+    // C counts in `int`. Room beyond that is never needed.
     let room = call
         .dest
         .len()
@@ -141,7 +143,8 @@ fn compress(call: Call<'_>) -> c_int {
     let out = call.dest.get_mut(..room).unwrap_or_default();
     match contexts::encode(settings, threads, call.data, out) {
         Ok(header) => {
-            // As in C-Blosc, the number of threads only matters where there is work for several.
+            // As in C-Blosc, a wrong number of threads is an error only if there are several
+            // blocks.
             let several = header.blocksize > 0 && header.nbytes / header.blocksize > 1;
             if several && !is_possible(call.threads) {
                 complain_about_threads(call.threads);
@@ -154,7 +157,7 @@ fn compress(call: Call<'_>) -> c_int {
     }
 }
 
-/// The settings of a call.
+/// The settings of a call, or the return value for a wrong argument.
 fn settings(call: &Call<'_>) -> Result<ChunkSettings, c_int> {
     let level = u8::try_from(call.level).ok().filter(|&level| level <= 9);
     let Some(level) = level else {
@@ -172,7 +175,7 @@ fn settings(call: &Call<'_>) -> Result<ChunkSettings, c_int> {
             return Err(code::ARGUMENT);
         }
     };
-    // C-Blosc divides by a typesize of 0.
+    // C-Blosc would divide by a typesize of 0.
     let typesize = match u8::try_from(call.typesize) {
         Ok(0) => return Err(code::ARGUMENT),
         Ok(typesize) => typesize,
@@ -193,7 +196,8 @@ fn settings(call: &Call<'_>) -> Result<ChunkSettings, c_int> {
     Ok(settings.blocksize(forced_blocksize(&settings, call.blocksize)))
 }
 
-/// The block size that is forced, as C-Blosc changes it: blocks that are split become larger.
+/// The requested block size as C-Blosc adjusts it: blocks that are split become larger. `None` for
+/// 0.
 fn forced_blocksize(settings: &ChunkSettings, forced: c_int) -> Option<u32> {
     if forced == 0 {
         return None;
@@ -217,7 +221,7 @@ fn forced_blocksize(settings: &ChunkSettings, forced: c_int) -> Option<u32> {
     Some((stream * typesize).clamp(64 << 10, 1 << 20))
 }
 
-/// The split mode. C-Blosc splits for numbers that it does not know, and complains.
+/// The split mode with this code. For an unknown code, C-Blosc prints a message and splits.
 fn split(mode: c_int) -> SplitMode {
     match mode {
         BLOSC_ALWAYS_SPLIT => SplitMode::Always,
@@ -231,12 +235,12 @@ fn split(mode: c_int) -> SplitMode {
     }
 }
 
-/// Whether this number of threads can be had.
+/// Whether this number of threads is valid: 1 to 256.
 pub(crate) fn is_possible(threads: c_int) -> bool {
     (1..=BLOSC_MAX_THREADS).contains(&threads)
 }
 
-/// Says why a number of threads cannot be had.
+/// Prints why a number of threads is not valid.
 pub(crate) fn complain_about_threads(threads: c_int) {
     if threads > BLOSC_MAX_THREADS {
         complain(format_args!(
@@ -247,7 +251,7 @@ pub(crate) fn complain_about_threads(threads: c_int) {
     }
 }
 
-/// Prints a warning if `BLOSC_WARN` asks for it.
+/// Prints a warning if `BLOSC_WARN` is set to a number above 0.
 fn warn(message: std::fmt::Arguments<'_>) {
     if environment::warnings() > 0 {
         complain(message);

@@ -1,7 +1,8 @@
 //! The constants of `blosc.h`.
 //!
-//! They are public for cbindgen, which writes them to the header. Strings, which cbindgen does
-//! not know, and the version, after which OpenVDB's search for Blosc wants a space, are in `cbindgen.toml`.
+//! They are public for cbindgen, which writes them to the header. `cbindgen.toml` has the strings,
+//! which cbindgen does not support, and the version, which OpenVDB's search for Blosc only finds if
+//! a space follows it.
 #![allow(
     missing_docs,
     reason = "the names are those of `blosc.h`, whose users know them"

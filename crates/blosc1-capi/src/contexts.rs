@@ -1,4 +1,4 @@
-//! The encoder and decoder of each thread, kept for its next call.
+//! The encoder and the decoder of each thread, kept for its next call.
 
 use std::cell::RefCell;
 
@@ -11,14 +11,15 @@ thread_local! {
     static DECODER: RefCell<Option<ChunkDecoder>> = const { RefCell::new(None) };
 }
 
-/// Encodes with this thread's encoder.
+/// Encodes with the encoder of this thread.
 pub(crate) fn encode(
     settings: ChunkSettings,
     threads: usize,
     data: &[u8],
     out: &mut [u8],
 ) -> Result<ChunkHeader, ChunkError> {
-    // A thread that is exiting, or a signal handler, has none: it makes one for the call.
+    // A thread that is exiting has no encoder left, and a signal handler may interrupt its use:
+    // both get a new one for the call.
     let kept = ENCODER.try_with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
     let mut encoder = match kept.ok().flatten() {
         Some(mut kept) => {
@@ -33,7 +34,8 @@ pub(crate) fn encode(
     header
 }
 
-/// Lends this thread's decoder.
+/// Calls `work` with the decoder of this thread, which accepts every block that C-Blosc reads, or
+/// with a new one as in [`encode`].
 pub(crate) fn with_decoder<T>(work: impl FnOnce(&mut ChunkDecoder) -> T) -> T {
     let kept = DECODER.try_with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
     let mut decoder = kept
@@ -45,7 +47,7 @@ pub(crate) fn with_decoder<T>(work: impl FnOnce(&mut ChunkDecoder) -> T) -> T {
     result
 }
 
-/// Frees what this thread keeps.
+/// Frees the encoder and the decoder of this thread.
 pub(crate) fn free() {
     let _ = ENCODER.try_with(|slot| slot.try_borrow_mut().map(|mut slot| slot.take()));
     let _ = DECODER.try_with(|slot| slot.try_borrow_mut().map(|mut slot| slot.take()));

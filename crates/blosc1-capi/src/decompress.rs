@@ -13,10 +13,10 @@ use crate::compress::{complain_about_threads, is_possible};
 use crate::header::RawHeader;
 use crate::{contexts, environment, global};
 
-/// Decompresses a chunk to at most `destsize` bytes at `dest`, by the number of threads that was set, or that
-/// the environment variable BLOSC_NTHREADS says. As many bytes as the header of the chunk says must be readable:
-/// see `blosc_cbuffer_validate`. Returns the number of bytes, or a negative number if the chunk is damaged or
-/// does not fit.
+/// Decompresses a chunk to at most `destsize` bytes at `dest`, with the number of threads that was
+/// set. The environment variable BLOSC_NTHREADS takes precedence. `src` must have as many readable
+/// bytes as its header says: see `blosc_cbuffer_validate`. Returns the number of decompressed
+/// bytes, or a negative number if the chunk is damaged or does not fit.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_decompress(
     src: *const c_void,
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn blosc_decompress(
     })
 }
 
-/// Decompresses as `blosc_decompress` does, but by the number of threads given, and without environment
-/// variables.
+/// Decompresses like `blosc_decompress`, but with the number of threads of the argument, and
+/// without environment variables.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_decompress_ctx(
     src: *const c_void,
@@ -46,9 +46,10 @@ pub unsafe extern "C" fn blosc_decompress_ctx(
     guarded(|| unsafe { decompress(src, dest, destsize, numinternalthreads) })
 }
 
-/// Decompresses `nitems` elements from element `start` on, and of the chunk only the blocks that contain them.
-/// `dest` has room for them. Returns the number of bytes, or a negative number if the chunk is damaged or
-/// does not have these elements.
+/// Decompresses `nitems` elements, beginning with element `start`. Only the blocks that contain
+/// them are decompressed. `dest` must have room for them, and `src` as many readable bytes as its
+/// header says: see `blosc_cbuffer_validate`. Returns the number of decompressed bytes, or a
+/// negative number if the chunk is damaged or does not have these elements.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_getitem(
     src: *const c_void,
@@ -64,8 +65,8 @@ pub unsafe extern "C" fn blosc_getitem(
 ///
 /// # Safety
 ///
-/// From `src`, as many bytes can be read as the header there says, and 16 at least. At `dest`, `destsize` bytes
-/// can be written. They do not overlap.
+/// As many bytes as the header says, and at least 16, can be read from `src`. `destsize` bytes can
+/// be written at `dest`. They do not overlap.
 unsafe fn decompress(
     src: *const c_void,
     dest: *mut c_void,
@@ -87,7 +88,7 @@ unsafe fn decompress(
     if nbytes > destsize {
         return code::FAILED;
     }
-    // As in C-Blosc, the number of threads only matters where there is work for several.
+    // As in C-Blosc, a wrong number of threads is an error only if there are several blocks.
     if !is_possible(threads) && header.nbytes / header.blocksize > 1 {
         complain_about_threads(threads);
         return code::FAILED;
@@ -106,12 +107,12 @@ unsafe fn decompress(
     })
 }
 
-/// Checks the range, and decompresses it.
+/// Checks the range in the order of C-Blosc, and decompresses it.
 ///
 /// # Safety
 ///
-/// From `src`, as many bytes can be read as the header there says, and 16 at least. At `dest`, the elements can
-/// be written. They do not overlap.
+/// As many bytes as the header says, and at least 16, can be read from `src`. The elements can be
+/// written at `dest`. They do not overlap.
 unsafe fn getitem(src: *const c_void, start: c_int, nitems: c_int, dest: *mut c_void) -> c_int {
     // SAFETY: a header can be read.
     let Some(head) = (unsafe { head(src) }) else {

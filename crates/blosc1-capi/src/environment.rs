@@ -1,4 +1,4 @@
-//! The environment variables that C-Blosc reads at each call.
+//! The environment variables `BLOSC_*`, which C-Blosc reads at each call.
 
 use std::ffi::OsString;
 use std::os::raw::c_int;
@@ -11,11 +11,12 @@ use crate::constants::{
 };
 use crate::{global, names};
 
-/// Applies the variables that `blosc_compress` reads to the call and to the settings of the process.
+/// Applies the variables that `blosc_compress` reads: to the call, or to the settings of the
+/// process.
 ///
 /// # Errors
 ///
-/// Returns the number that `blosc_compress` returns.
+/// Returns the return value of `blosc_compress`.
 pub(crate) fn apply(call: &mut Call<'_>) -> Result<(), c_int> {
     if let Some(level) = number("BLOSC_CLEVEL").filter(|&level| level >= 0) {
         call.level = int(level);
@@ -27,7 +28,7 @@ pub(crate) fn apply(call: &mut Call<'_>) -> Result<(), c_int> {
         _ => {}
     }
     if let Some(size) = number("BLOSC_TYPESIZE").filter(|&size| size > 0) {
-        // A negative one after the cut becomes very large.
+        // If the lower 32 bits are negative, the typesize becomes very large.
         call.typesize = (int(size) as isize).cast_unsigned();
     }
     if let Some(name) = text("BLOSC_COMPRESSOR") {
@@ -47,7 +48,7 @@ pub(crate) fn apply(call: &mut Call<'_>) -> Result<(), c_int> {
 ///
 /// # Errors
 ///
-/// Returns the previous number of threads if that was negative, as C-Blosc does.
+/// Returns the previous number of threads if that is negative, as C-Blosc does.
 pub(crate) fn threads() -> Result<(), c_int> {
     if let Some(count) = number("BLOSC_NTHREADS").filter(|&count| count > 0) {
         let previous = global::blosc_set_nthreads(int(count));
@@ -58,12 +59,12 @@ pub(crate) fn threads() -> Result<(), c_int> {
     Ok(())
 }
 
-/// The level of warnings, 0 if there shall be none.
+/// The level of warnings, 0 for none.
 pub(crate) fn warnings() -> i64 {
     text("BLOSC_WARN").map_or(0, |value| leading_number(&value))
 }
 
-/// Applies `BLOSC_SPLITMODE`.
+/// Applies `BLOSC_SPLITMODE`. For an unknown value, prints a message and fails.
 fn split_mode() -> Result<(), c_int> {
     let Some(value) = text("BLOSC_SPLITMODE") else {
         return Ok(());
@@ -84,19 +85,20 @@ fn split_mode() -> Result<(), c_int> {
     Ok(())
 }
 
-/// The bytes of a variable, if it is set.
+/// The bytes of a variable; `None` if it is not set.
 fn text(name: &str) -> Option<Vec<u8>> {
     std::env::var_os(name).map(OsString::into_encoded_bytes)
 }
 
-/// A variable as a number. C-Blosc takes the number 22 for the error `EINVAL`, and ignores it.
+/// The value of a variable as a number. 22 counts as not set: C-Blosc compares the number with the
+/// error `EINVAL`, which has that value.
 fn number(name: &str) -> Option<i64> {
     let number = leading_number(&text(name)?);
     (number != i64::from(libc::EINVAL)).then_some(number)
 }
 
-/// The number that a text begins with, as `strtol` reads it: 0 if there is none, and the largest if it does
-/// not fit.
+/// The number at the beginning of a text, as `strtol` reads it: 0 if there is none, the largest if
+/// it does not fit.
 fn leading_number(text: &[u8]) -> i64 {
     let text = text.trim_ascii_start();
     let (sign, digits) = match text {

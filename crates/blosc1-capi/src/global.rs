@@ -1,4 +1,4 @@
-//! The settings of the process, and what reads and changes them.
+//! The settings of the process, and the functions that read and change them.
 #![allow(
     unsafe_code,
     reason = "exported functions take pointers and names that are not mangled"
@@ -11,54 +11,60 @@ use crate::border::guarded;
 use crate::constants::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::{contexts, names};
 
-/// Whether `blosc_init` was called, or anything that calls it; only `blosc_free_resources` reports it.
+/// Whether `blosc_init`, or a function that calls it, was called. Only `blosc_free_resources`
+/// reports it.
 static INITIALIZED: AtomicBool = AtomicBool::new(false);
+/// The code of the compressor; -1 after an unknown name.
 static COMPRESSOR: AtomicI32 = AtomicI32::new(BLOSC_BLOSCLZ);
+/// The requested block size in bytes; 0 for the choice of the library.
 static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
+/// The number of threads, as it was set: not checked.
 static THREADS: AtomicI32 = AtomicI32::new(1);
+/// The code of the split mode, as it was set: not checked.
 static SPLIT_MODE: AtomicI32 = AtomicI32::new(BLOSC_FORWARD_COMPAT_SPLIT);
 
-/// The code of the compressor; -1 after an unknown one was set.
+/// The code of the compressor; -1 after an unknown name.
 pub(crate) fn compressor() -> c_int {
     COMPRESSOR.load(Relaxed)
 }
 
-/// The block size that is forced, or 0.
+/// The requested block size in bytes, or 0.
 pub(crate) fn blocksize() -> c_int {
     BLOCKSIZE.load(Relaxed)
 }
 
-/// The number of threads.
+/// The number of threads, not checked.
 pub(crate) fn threads() -> c_int {
     THREADS.load(Relaxed)
 }
 
-/// The split mode, as it was set.
+/// The code of the split mode, not checked.
 pub(crate) fn split_mode() -> c_int {
     SPLIT_MODE.load(Relaxed)
 }
 
-/// Sets the compressor by its code, and returns that.
+/// Sets the compressor by its code, and returns the code.
 pub(crate) fn set_compressor(code: c_int) -> c_int {
     COMPRESSOR.store(code, Relaxed);
     blosc_init();
     code
 }
 
-/// Initializes the library. Not needed: every other function does what is missing.
+/// Initializes the library. The call is optional: all other functions do what is necessary.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_init() {
     INITIALIZED.store(true, Relaxed);
 }
 
-/// Frees what the calling thread keeps for its next call. Settings stay.
+/// Frees the buffers that the calling thread keeps for its next call. The settings are kept.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_destroy() {
     INITIALIZED.store(false, Relaxed);
     contexts::free();
 }
 
-/// Frees what the calling thread keeps for its next call. Returns 0, or -1 before `blosc_init`.
+/// Frees the buffers that the calling thread keeps for its next call. Returns 0, or -1 before
+/// `blosc_init`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_free_resources() -> c_int {
     if !INITIALIZED.load(Relaxed) {
@@ -68,20 +74,21 @@ pub extern "C" fn blosc_free_resources() -> c_int {
     0
 }
 
-/// Returns the number of threads of `blosc_compress` and `blosc_decompress`, 1 at first.
+/// Returns the number of threads of `blosc_compress` and `blosc_decompress`; initially 1.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_get_nthreads() -> c_int {
     threads()
 }
 
-/// Sets the number of threads, and returns the previous one.
+/// Sets the number of threads, 1 to BLOSC_MAX_THREADS, and returns the previous one.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_set_nthreads(nthreads: c_int) -> c_int {
     blosc_init();
     THREADS.swap(nthreads, Relaxed)
 }
 
-/// Returns the name of the compressor of `blosc_compress`, "blosclz" at first; NULL after an unknown one.
+/// Returns the name of the compressor of `blosc_compress`, initially "blosclz"; NULL if an unknown
+/// one was set.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_get_compressor() -> *const c_char {
     names::name_of(compressor())
@@ -94,19 +101,19 @@ pub unsafe extern "C" fn blosc_set_compressor(compname: *const c_char) -> c_int 
     guarded(|| set_compressor(unsafe { names::blosc_compname_to_compcode(compname) }))
 }
 
-/// Returns the block size that was set, or 0 for the choice of the library.
+/// Returns the block size in bytes that was set, or 0 for the choice of the library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_get_blocksize() -> c_int {
     blocksize()
 }
 
-/// Sets the block size in bytes of `blosc_compress`; 0 for the choice of the library.
+/// Sets the block size of `blosc_compress` in bytes; 0 for the choice of the library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_set_blocksize(blocksize: usize) {
     BLOCKSIZE.store(low_int(blocksize), Relaxed);
 }
 
-/// Sets which blocks are split into streams: one of the BLOSC_*_SPLIT.
+/// Sets which blocks are split into streams: one of the constants BLOSC_*_SPLIT.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_set_splitmode(splitmode: c_int) {
     SPLIT_MODE.store(splitmode, Relaxed);

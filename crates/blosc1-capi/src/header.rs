@@ -1,4 +1,4 @@
-//! The fields of a chunk's header, without further checks: the functions `blosc_cbuffer_*`.
+//! The functions `blosc_cbuffer_*`: the fields of a chunk's header, without further checks.
 #![allow(
     unsafe_code,
     reason = "exported functions take pointers and names that are not mangled"
@@ -36,12 +36,13 @@ impl RawHeader {
         }
     }
 
-    /// Whether the chunk has the version of the format that this interface reads.
+    /// Whether the chunk has the format version that this interface reads.
     pub fn is_current(&self) -> bool {
         c_int::from(self.version) == BLOSC_VERSION_FORMAT
     }
 
-    /// The lengths of data, chunk and block; zeros for another version. Negative ones become very large.
+    /// The lengths of data, chunk and block in bytes; zeros for another version. As in C-Blosc,
+    /// negative ones become very large.
     fn sizes(&self) -> [usize; 3] {
         if !self.is_current() {
             return [0; 3];
@@ -50,8 +51,8 @@ impl RawHeader {
     }
 }
 
-/// Gives the lengths in bytes of the data of a chunk, of the chunk, and of its blocks; zeros if the version
-/// of its format is unknown. Reads 16 bytes.
+/// Gets three lengths in bytes: of the data of a chunk, of the chunk, and of its blocks. They are 0
+/// if the version of its format is unknown. Reads 16 bytes.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_cbuffer_sizes(
     cbuffer: *const c_void,
@@ -70,8 +71,8 @@ pub unsafe extern "C" fn blosc_cbuffer_sizes(
     }
 }
 
-/// Checks that a chunk has the `cbytes` bytes that its header says, and gives the length of its data.
-/// Returns 0, or -1 if it cannot be a chunk.
+/// Checks that a chunk has `cbytes` bytes according to its header, and gets the length of its data
+/// in bytes. Returns 0, or -1 if it cannot be a chunk.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_cbuffer_validate(
     cbuffer: *const c_void,
@@ -94,7 +95,7 @@ pub unsafe extern "C" fn blosc_cbuffer_validate(
     }
 }
 
-/// Gives the typesize of a chunk and its flags: a set of BLOSC_DOSHUFFLE, BLOSC_MEMCPYED and
+/// Gets the typesize of a chunk and its flags: a set of BLOSC_DOSHUFFLE, BLOSC_MEMCPYED and
 /// BLOSC_DOBITSHUFFLE. Both are 0 if the version of its format is unknown. Reads 16 bytes.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_cbuffer_metainfo(
@@ -113,7 +114,7 @@ pub unsafe extern "C" fn blosc_cbuffer_metainfo(
     }
 }
 
-/// Gives the versions of the format of a chunk and of its streams. Reads 16 bytes.
+/// Gets the versions of the format of a chunk and of its streams. Reads 16 bytes.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_cbuffer_versions(
     cbuffer: *const c_void,
@@ -130,8 +131,8 @@ pub unsafe extern "C" fn blosc_cbuffer_versions(
     }
 }
 
-/// Returns the name of the library that decompresses the streams of a chunk, which is static, or NULL if its
-/// number is not assigned. Reads 16 bytes.
+/// Returns the name of the library that decompresses the streams of a chunk, or NULL if its number
+/// is not assigned. The string is static. Reads 16 bytes.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_cbuffer_complib(cbuffer: *const c_void) -> *const c_char {
     // SAFETY: null, or at least 16 bytes, as in `blosc.h`.

@@ -1,14 +1,24 @@
 //! The functions of `blosc.h` 1.21.6 over the crate `blosc1`, for programs that link C-Blosc.
 //!
-//! Return values, environment variables and messages are those of C-Blosc, with these differences: no call
-//! takes a lock; what would crash (a null pointer, a typesize of 0) returns a negative number; and a chunk
-//! that contradicts itself is always refused.
+//! ```text
+//! C program ─► blosc_compress, blosc_decompress, blosc_getitem, blosc_cbuffer_*, settings, names
+//!                 │  border.rs        pointers become slices, errors and panics become numbers
+//!                 │  environment.rs   variables BLOSC_*, read at each call
+//!                 │  global.rs        settings of the process
+//!                 └► contexts.rs      encoder and decoder of the calling thread ─► crate blosc1
+//! ```
 //!
-//! The C interface gives the length of a chunk nowhere but in the chunk itself. As with C-Blosc, the caller
-//! of `blosc_decompress`, `blosc_decompress_ctx` and `blosc_getitem` guarantees that as many bytes can be
-//! read: `blosc_cbuffer_validate` compares that length with the caller's.
+//! Return values, environment variables and messages are those of C-Blosc, with these differences:
 //!
-//! A panic does not pass the border: it becomes the return value -1.
+//! - No call takes a lock.
+//! - Arguments that crash C-Blosc (a null pointer, a typesize of 0) return a negative number.
+//! - A chunk that contradicts itself is always refused.
+//!
+//! In the C interface, only the chunk itself contains its length. As with C-Blosc, the caller of
+//! `blosc_decompress`, `blosc_decompress_ctx` and `blosc_getitem` guarantees that as many bytes can
+//! be read. `blosc_cbuffer_validate` compares the length in the chunk with the caller's.
+//!
+//! A panic does not reach C: it becomes the return value -1.
 
 mod border;
 mod compress;

@@ -21,10 +21,10 @@ const COMPRESSORS: [(Compressor, &CStr); 6] = [
     (Compressor::Zstd, c"zstd"),
 ];
 
-/// The formats of streams in the order of their codes.
+/// The names of the stream formats, in the order of their codes.
 const FORMATS: [&CStr; 5] = [c"BloscLZ", c"LZ4", c"Snappy", c"Zlib", c"Zstd"];
 
-/// The compressor with this code.
+/// The compressor with this code; `None` if there is none.
 pub(crate) fn compressor_of(code: c_int) -> Option<Compressor> {
     let index = usize::try_from(code).ok()?;
     COMPRESSORS.get(index).map(|(compressor, _)| *compressor)
@@ -62,8 +62,8 @@ pub(crate) fn format_name(code: u8) -> *const c_char {
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Gives the name of the compressor with this code, which is static, or NULL. Returns the code, or -1
-/// if there is none.
+/// Gets the name of the compressor with this code, a static string, or NULL. Returns the code, or
+/// -1 if there is none.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_compcode_to_compname(
     compcode: c_int,
@@ -88,14 +88,14 @@ pub extern "C" fn blosc_list_compressors() -> *const c_char {
     c"blosclz,lz4,lz4hc,snappy,zlib,zstd".as_ptr()
 }
 
-/// Returns the version of C-Blosc whose interface this is. The string is static.
+/// Returns the version of C-Blosc whose interface this is: "1.21.6". The string is static.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn blosc_get_version_string() -> *const c_char {
     c"1.21.6".as_ptr()
 }
 
-/// Gives name and version of the library of a compressor. Each is NULL or must be freed with free().
-/// Returns the code of the library, or -1 for an unknown compressor.
+/// Gets the name and the version of a compressor's library. Each is NULL, or must be freed with
+/// free(). Returns the code of the library, or -1 for an unknown compressor.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn blosc_get_complib_info(
     compname: *const c_char,
@@ -147,14 +147,14 @@ unsafe fn copied(string: *const c_char) -> *mut c_char {
     unsafe { libc::strdup(string) }
 }
 
-/// The version of the library of a compressor.
+/// The version of the library of a compressor, as text.
 fn library_version(compressor: Compressor) -> Option<CString> {
     let decimal = |number: u32| {
         let (major, minor, patch) = (number / 10_000, number / 100 % 100, number % 100);
         format!("{major}.{minor}.{patch}")
     };
     let text = match compressor {
-        // The version of C-Blosc's blosclz that writes the same format.
+        // The version of C-Blosc's blosclz with the same format.
         Compressor::Blosclz => "2.5.1".into(),
         Compressor::Lz4 | Compressor::Lz4hc => {
             // SAFETY: returns a number.
@@ -162,7 +162,7 @@ fn library_version(compressor: Compressor) -> Option<CString> {
             decimal(number.cast_unsigned())
         }
         Compressor::Zstd => decimal(zstd_safe::version_number()),
-        // `snap` and libdeflate, which do not say their version.
+        // `snap` and libdeflate do not report their version.
         _ => "unknown".into(),
     };
     CString::new(text).ok()

@@ -1,10 +1,12 @@
-//! Times short calls: small chunks, some elements of a chunk, and chunks by two threads, beside C-Blosc 1.21.
+//! Times short calls against C-Blosc 1.21: small chunks, some elements of a chunk, and chunks by
+//! two threads.
 //!
-//! `cargo bench -p blosc1 --bench calls` prints calls a second of both sides, and the median of the rounds' ratios
-//! theirs / ours (above 1, ours is faster): by the CPU time of the thread, so that other work on the machine counts
-//! little, but by wall time for two threads. `ROUNDS=n` changes the number of rounds from 15. C-Blosc is
-//! built with the SIMD that `RUSTFLAGS` allows: use `-C target-feature=+avx2`. Our contexts are kept between calls,
-//! as the crate offers; the calls of C-Blosc that do not use global state make theirs in each call.
+//! `cargo bench -p blosc1 --bench calls` prints the calls per second of both sides, and the median
+//! of the rounds' ratios theirs / ours (above 1, ours is faster). Times are CPU times of the
+//! thread, so that other work on the machine counts little; for two threads, they are wall times.
+//! `ROUNDS=n` changes the number of rounds from 15. C-Blosc is built with the SIMD that `RUSTFLAGS`
+//! allows: use `-C target-feature=+avx2`. Our encoders and decoders are kept between calls; the
+//! calls of C-Blosc that do not use global state make a context each time.
 #![allow(unsafe_code, reason = "calls into the C library")]
 #![allow(
     clippy::unwrap_used,
@@ -26,18 +28,18 @@ use testkit::oracle::{self, Kind, Random};
 #[path = "../../../benches/auto/clock.rs"]
 mod clock;
 
-/// Returns the seconds since some moment.
+/// Returns the seconds since a fixed moment.
 type Clock = fn() -> f64;
 
-/// The time on the wall, for calls by several threads.
+/// Wall time, for calls by several threads.
 fn wall() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed().as_secs_f64()
 }
 
-/// Prints calls a second of both, and the median ratio of rounds in turn.
+/// Prints the calls per second of both sides, and the median ratio of rounds that take turns.
 fn compare(name: &str, clock: Clock, ours: &mut dyn FnMut(), theirs: &mut dyn FnMut()) -> f64 {
-    // Seconds for one call, of many.
+    // Seconds per call, over many calls.
     let seconds = |work: &mut dyn FnMut(), times| {
         let start = clock();
         for _ in 0..times {

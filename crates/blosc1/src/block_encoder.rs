@@ -1,4 +1,4 @@
-//! Encodes single blocks of chunks of Blosc 1.
+//! Encodes single blocks of Blosc 1 chunks.
 
 use super::compressor::StreamEncoder;
 use super::layout::Layout;
@@ -6,7 +6,7 @@ use super::output::Output;
 use super::scratch::room_for;
 use super::{ChunkError, Compressor, Filter, filter};
 
-/// The values that all blocks of a chunk have in common.
+/// What all blocks of a chunk have in common: data, layout and settings.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub layout: &'a Layout,
@@ -16,27 +16,29 @@ pub(super) struct Job<'a> {
     pub filter: Filter,
 }
 
-/// Encodes blocks, and keeps a buffer and the compressor's state for the next one.
+/// Encodes blocks, and keeps its buffer and the compressor's state for the next one.
 #[derive(Default)]
 pub(super) struct BlockEncoder {
     /// Made on first use.
     compressor: Option<StreamEncoder>,
     /// A filtered block.
     filtered: Vec<u8>,
-    /// The blocks of a chunk that this one of several threads has encoded.
+    /// The blocks of a chunk that this encoder has encoded, if it is one of several threads.
     pub(super) part: Vec<u8>,
     /// A compressed stream, before it is appended to `part`.
     pub(super) compressed: Vec<u8>,
 }
 
 impl BlockEncoder {
-    /// Drops the compressor's state, which depends on compressor and level.
+    /// Drops the compressor's state, which depends on the compressor and the level.
     pub fn forget_compressor(&mut self) {
         self.compressor = None;
     }
 
-    /// Appends the streams of a block. Returns `false`, with unspecified bytes appended, if they do
-    /// not fit `room`, which excludes one byte for each stream.
+    /// Appends the streams of block `index`, and reduces `room` by their lengths.
+    ///
+    /// `room` excludes the length and one byte of each stream, for which the caller has reserved
+    /// space. Returns `false`, with unspecified bytes appended, if the streams do not fit.
     pub fn encode(
         &mut self,
         job: &Job<'_>,
@@ -61,7 +63,7 @@ impl BlockEncoder {
     }
 }
 
-/// Applies the filter to a block; returns the block itself if there is nothing to do.
+/// Applies the filter to a block. Returns the block itself if the filter would not change it.
 pub(super) fn apply<'a>(
     filter: Filter,
     layout: &Layout,

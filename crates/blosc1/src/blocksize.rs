@@ -1,4 +1,4 @@
-//! The choice of block size for new chunks.
+//! The choice of the block size, and of splitting, for new chunks.
 
 use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout, MAX_BLOCKSIZE, MIN_BUFFER};
 use super::{ChunkSettings, Compressor, Filter, SplitMode};
@@ -8,7 +8,7 @@ const KIB: u32 = 1024;
 /// The highest level of Zstd at which C-Blosc2 splits blocks.
 const MAX_SPLIT_ZSTD: u8 = 5;
 
-/// Chooses the layout of a chunk of Blosc 1 for `nbytes` of data.
+/// Chooses the layout of a Blosc 1 chunk for `nbytes` of data.
 pub(super) fn choose(settings: &ChunkSettings, nbytes: u32) -> Layout {
     let blocksize = choose_blocksize(settings, nbytes, splits);
     Layout {
@@ -20,8 +20,8 @@ pub(super) fn choose(settings: &ChunkSettings, nbytes: u32) -> Layout {
     }
 }
 
-/// Chooses the layout of a chunk of Blosc 2 for `nbytes` of data. A block size in the settings is
-/// used exactly, but never exceeds the data.
+/// Chooses the layout of a Blosc 2 chunk for `nbytes` of data. A block size in the settings is used
+/// exactly, but never exceeds the data.
 pub(super) fn choose_blosc2(settings: &ChunkSettings, nbytes: u32) -> Layout {
     let blocksize = match settings.blocksize {
         Some(exact) => exact,
@@ -46,13 +46,14 @@ pub(super) fn choose_blosc2(settings: &ChunkSettings, nbytes: u32) -> Layout {
 
 /// Block sizes in KiB by level, before splitting, for compressors built for speed.
 const FAST_KIB: [u32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
-/// The same for compressors built for small output, which lose more at the start of each block.
+/// The same for compressors built for small output, which lose more compression at the start of
+/// each block.
 const DENSE_KIB: [u32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
-/// Shorter data is one block, whatever the tables say.
+/// Shorter data is one block.
 const ONE_BLOCK: u32 = 32 * KIB;
 
-/// The block size for `nbytes` of data: a multiple of the typesize or, if there is not even one
-/// element, 1 (as in C-Blosc).
+/// The block size for `nbytes` of data: a multiple of the typesize or, for less than one element, 1
+/// (as in C-Blosc).
 fn choose_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) -> u32 {
     let typesize = u32::from(settings.typesize);
     if nbytes < typesize {
@@ -66,7 +67,7 @@ fn choose_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) -> u3
     size - size % typesize
 }
 
-/// The block size by compressor and level.
+/// The block size by compressor, level and typesize.
 fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) -> u32 {
     let level = usize::from(settings.level.min(9));
     let table = if settings.compressor.is_thorough() {
@@ -82,8 +83,9 @@ fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) ->
     if level == 0 || !splits(settings, unsplit) {
         return unsplit;
     }
-    // Each stream of a split block is as long as an unsplit block would be. With Zstd it is only as
-    // long as it takes to notice noise: longer streams save little more, at a third of the speed.
+    // Each stream of a split block is as long as an unsplit block would be. With Zstd it is only
+    // long enough for the compressor to notice noise: longer streams save little more, at a third
+    // of the speed.
     let longest = match settings.compressor {
         Compressor::Zstd => 64 * KIB,
         _ => 256 * KIB,
@@ -95,7 +97,7 @@ fn automatic_blocksize(settings: &ChunkSettings, nbytes: u32, splits: Splits) ->
 /// Decides whether blocks of this many bytes are split.
 type Splits = fn(&ChunkSettings, u32) -> bool;
 
-/// The rule of Blosc 1. Zstd looks back far enough not to need splitting.
+/// The rule of Blosc 1. Zstd looks back far enough to compress unsplit blocks well.
 fn splits(settings: &ChunkSettings, blocksize: u32) -> bool {
     let wanted = match settings.split {
         SplitMode::ForwardCompat => settings.compressor != Compressor::Zstd,
@@ -109,8 +111,8 @@ fn splits(settings: &ChunkSettings, blocksize: u32) -> bool {
     wanted && Layout::can_split(settings.typesize, blocksize)
 }
 
-/// The rule of Blosc 2, which also splits shuffled blocks of Zstd at fast levels: streams of noise are
-/// then stored, and the others lose nothing.
+/// The rule of Blosc 2, which also splits shuffled blocks of Zstd at fast levels: streams of noise
+/// are then stored uncompressed, and the others lose nothing.
 fn splits_blosc2(settings: &ChunkSettings, blocksize: u32) -> bool {
     let is_fast = settings.level <= MAX_SPLIT_ZSTD && settings.filter == Filter::Byte;
     splits(settings, blocksize) || is_fast && Layout::can_split(settings.typesize, blocksize)

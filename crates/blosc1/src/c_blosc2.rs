@@ -1,8 +1,8 @@
-//! Decodes and encodes chunks by C-Blosc2.
+//! Decodes and encodes chunks with C-Blosc2.
 //!
-//! Decoding uses the crate `blosc2-rs`. Encoding does not: its `compress_into_ctx` reads `typesize`
-//! times the length of a slice of bytes, past the end of the slice, and its parameters include
-//! neither a block size nor more than one filter.
+//! Decoding uses the crate `blosc2-rs`. Encoding calls the C functions directly:
+//! `compress_into_ctx` of that crate reads `typesize` times the length of a slice of bytes, past
+//! the end of the slice, and its parameters include neither a block size nor more than one filter.
 #![allow(unsafe_code, reason = "calls into the C library")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ fn init() {
     ONCE.call_once(blosc2::init);
 }
 
-/// Decodes a whole chunk into `out`, whose length is that of the data.
+/// Decodes a whole chunk into `out`, which has the length of the data.
 pub(super) fn decode(view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
     let special = view.extension.and_then(|extension| extension.special());
     if out.is_empty() || special == Some(SpecialKind::Uninit) {
@@ -34,10 +34,10 @@ pub(super) fn decode(view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkEr
         check(view)?;
     }
     init();
-    // The crate panics for error numbers that it does not know.
+    // The crate panics for an unknown error number.
     let done = catch_unwind(AssertUnwindSafe(|| {
         let mut context = Context::from(DParams::default());
-        // The only call that checks whether there is a context.
+        // The only call that checks whether the context was created.
         if context.get_dparams().is_err() {
             return Err(ChunkError::Memory);
         }
@@ -61,7 +61,7 @@ pub(super) fn decode(view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkEr
 /// C-Blosc2's number for an unspecified failure.
 const UNKNOWN: i32 = -1;
 
-/// Refuses features that C-Blosc2 reads differently, and blocks and streams outside the chunk.
+/// Refuses features that C-Blosc2 reads differently, and blocks or streams outside the chunk.
 fn check(view: &ChunkView<'_>) -> Result<(), ChunkError> {
     let not_read = |what| Err(ChunkError::NotInEngine { what });
     if view.format()? == CompressorFormat::Snappy {
@@ -79,14 +79,16 @@ fn check(view: &ChunkView<'_>) -> Result<(), ChunkError> {
     Ok(())
 }
 
-/// Appends `data`, which fits a chunk, to `out` as one chunk. Returns `None`, and appends nothing, for
-/// data that C-Blosc2 would encode as a chunk that it does not read.
+/// Appends `data`, which fits in a chunk, to `out` as one chunk.
+///
+/// Returns `None`, and appends nothing, for data that C-Blosc2 would encode as a chunk that it
+/// cannot read itself.
 pub(super) fn encode(
     settings: &Blosc2Settings,
     data: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<Option<ChunkHeader>, ChunkError> {
-    // C-Blosc2 would write the output of the third filter to `data`.
+    // C-Blosc2 would write the output of a third filter to `data`.
     if settings.filters.ids().iter().filter(|id| **id != 0).count() > 2 {
         let what = "more than two filters";
         return Err(ChunkError::NotInEngine { what });
@@ -99,7 +101,7 @@ pub(super) fn encode(
     result
 }
 
-/// Like [`encode`], but leaves unspecified bytes in `out` if there is no chunk.
+/// [`encode`], but leaves unspecified bytes in `out` if there is no chunk.
 fn append(
     settings: &Blosc2Settings,
     data: &[u8],
@@ -138,8 +140,8 @@ fn append(
     let is_special = view.extension.and_then(|e| e.special()).is_some();
     let typesize = u32::from(header.typesize);
     let is_whole = header.nbytes.is_multiple_of(typesize);
-    // C-Blosc2 does not read special values that are not whole elements, and with delta it loses the
-    // bytes of a block after its last whole element.
+    // C-Blosc2 does not read special values that are not whole elements, and with delta it loses
+    // the bytes of a block after its last whole element.
     let is_sound = if view.filters.delta && view.has_streams() {
         is_whole && view.layout.blocksize.is_multiple_of(typesize)
     } else {
@@ -148,10 +150,11 @@ fn append(
     Ok(is_sound.then_some(header))
 }
 
-/// A context of C-Blosc2 for encoding.
+/// A C-Blosc2 context for encoding, freed when it is dropped.
 struct EncodingContext(NonNull<ffi::blosc2_context>);
 
 impl EncodingContext {
+    /// A context with these settings. One is made for each chunk.
     fn new(settings: &Blosc2Settings) -> Result<Self, ChunkError> {
         init();
         // SAFETY: the function returns a value and has no preconditions.

@@ -1,4 +1,12 @@
-//! Decodes chunks of Blosc 1 and 2.
+//! Decodes Blosc 1 and Blosc 2 chunks.
+//!
+//! ```text
+//! block    streams ─► decompress ─► undo the filters that move bytes, last first ─► undo delta ─► out
+//! ```
+//!
+//! A block with a single filter goes from the streams through one buffer to the output; with
+//! several, through two. With delta, each block needs the first block of its chunk, which is kept
+//! for later calls.
 
 #[cfg(feature = "blosc2-rs")]
 use super::c_blosc2;
@@ -10,15 +18,21 @@ use super::scratch::{room_for, zeros};
 use super::view::{ChunkView, Stream};
 use super::{ChunkError, ChunkHeader, Engine};
 
-/// Decodes chunks of Blosc 1 and 2, and reuses its buffers and the decompressors' states for the next
-/// chunk.
+/// Decodes Blosc 1 and Blosc 2 chunks, and reuses its buffers and the decompressors' states for the
+/// next chunk.
 ///
-/// For a single chunk, [`decompress`](super::decompress) and [`decompress_range`](super::decompress_range)
-/// are shorter.
+/// For a single chunk, [`decompress`](super::decompress) and
+/// [`decompress_range`](super::decompress_range) are shorter.
 ///
-/// A decoder is safe for untrusted input: it never panics, whatever the bytes, and it allocates at
-/// most two blocks. For chunks of Blosc 2 with several filters it allocates at most four blocks and
-/// the compressed form of one. [`with_max_block`](Self::with_max_block) bounds the size of a block,
+/// A decoder is safe for untrusted input: it never panics, whatever the bytes. Apart from the
+/// output, it allocates
+///
+/// - at most two blocks;
+/// - for Blosc 2 chunks with several filters, at most four blocks and the compressed form of one;
+/// - the states of the decompressors.
+///
+/// It allocates this once for each [thread](Self::threads) and keeps it until it is dropped.
+/// [`with_max_block`](Self::with_max_block) bounds the size of a block,
 /// [`max_ratio`](Self::max_ratio) the expansion of a chunk.
 ///
 /// ```
@@ -37,32 +51,38 @@ pub struct ChunkDecoder {
     max_block: u32,
     max_ratio: u32,
     streams: StreamDecoder,
-    /// A block before its filter is undone.
+    /// A block before its last filter is undone.
     filtered: Vec<u8>,
     /// A block between two filters.
     between: Vec<u8>,
-    /// A block of which only a part is requested.
+    /// A whole block, if only a part of it is requested.
     block: Vec<u8>,
-    /// The first block of a chunk whose other blocks are stored as their difference from it.
+    /// The first block of a chunk with delta, whose other blocks are stored as differences from it.
     reference: ReferenceBlock,
     shuffle_meta: ShuffleMeta,
     engine: Engine,
-    /// The contexts of the other threads.
+    /// The decoders of the other threads. Their limits are not used: `self` has checked the chunk.
     helpers: Vec<Self>,
 }
 
-/// How to treat a chunk of Blosc 2 whose shuffle has a meta byte other than 0.
+/// How to treat a Blosc 2 chunk whose shuffle has a meta byte other than 0.
 ///
-/// Versions of C-Blosc2 have given that byte three meanings, and nothing in a chunk says which one
-/// applies: the number of additional applications of the filter (2.4), none (2.15), the width of the
-/// elements in place of the typesize (from 2.23.1 on).
+/// Versions of C-Blosc2 have given that byte three meanings, and a chunk does not say which one
+/// applies:
+///
+/// | C-Blosc2 | meaning of the byte |
+/// |---|---|
+/// | 2.4 | the number of additional applications of the filter |
+/// | 2.15 | none |
+/// | 2.23.1 and later | the width of the elements, in place of the typesize |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ShuffleMeta {
-    /// Such chunks are refused with [`ChunkError::ShuffleMeta`].
+    /// Such chunks are refused with [`ChunkError::ShuffleMeta`], which is
+    /// [`Unsupported`](super::Fault::Unsupported).
     #[default]
     Refuse,
-    /// The byte is the width of an element. Use this for chunks that are known to be written by
-    /// C-Blosc2 2.23.1 or later.
+    /// The byte is the width of an element. Use this for chunks that C-Blosc2 2.23.1 or later
+    /// wrote.
     Width,
 }
 
@@ -73,16 +93,17 @@ impl Default for ChunkDecoder {
 }
 
 impl ChunkDecoder {
-    /// A decoder that accepts blocks of up to 256 MiB, and any ratio.
+    /// A decoder that accepts blocks of up to 256 MiB and any ratio, and decodes on the calling
+    /// thread.
     #[must_use]
     pub fn new() -> Self {
         Self::with_max_block(256 << 20)
     }
 
-    /// A decoder that accepts blocks of up to `bytes`.
+    /// A decoder that accepts blocks of up to `bytes` uncompressed bytes.
     ///
-    /// The decoder allocates up to two blocks, four for chunks of Blosc 2 with several filters. Pure
-    /// copies and special values need no such memory and are always accepted.
+    /// Larger blocks are refused with [`ChunkError::BlockOverLimit`] before anything is allocated.
+    /// Pure copies and special values need no buffer for a block and are always accepted.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
@@ -111,11 +132,13 @@ impl ChunkDecoder {
         }
     }
 
-    /// Decompresses the blocks of a whole chunk by `count` threads, including the caller's; by that one
-    /// alone for 0 and 1, the default. More than 256 count as 256.
+    /// Decodes whole chunks with `count` threads, including the calling one. 0 and 1, the default,
+    /// use the calling thread alone; more than 256 count as 256.
     ///
-    /// The other threads are started for each chunk of several blocks, and end with the call. Each
-    /// has buffers of its own. Ranges and single blocks are always decoded by the calling thread.
+    /// The first block is decoded on the calling thread, then the threads share the others. They
+    /// are started for each chunk of more than two blocks and end with the call; if one cannot be
+    /// started, the others do its part. Each has its own buffers. Ranges and single blocks are
+    /// always decoded on the calling thread.
     ///
     /// ```
     /// use blosc1::ChunkDecoder;
@@ -131,16 +154,18 @@ impl ChunkDecoder {
         self
     }
 
-    /// Sets the number of [threads](Self::threads) for the chunks to come.
+    /// Sets the number of [threads](Self::threads) for later calls. A smaller number frees the
+    /// buffers of the others.
     pub fn set_threads(&mut self, count: usize) {
         let helpers = parallel::helpers(count);
         self.helpers.resize_with(helpers, Self::new);
     }
 
-    /// Refuses chunks that expand to more than `ratio` times their size; any ratio by default.
+    /// Refuses chunks that expand to more than `ratio` times their length; any ratio by default.
     ///
-    /// A high ratio is not necessarily hostile: a chunk of Blosc 2 that consists of zeros takes 32
-    /// bytes, whatever the length of its data.
+    /// The error is [`ChunkError::RatioOverLimit`]; it is returned before anything is allocated. A
+    /// high ratio is not necessarily hostile: a Blosc 2 chunk of zeros is 32 bytes long, for data
+    /// of any length.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Fault};
@@ -173,12 +198,13 @@ impl ChunkDecoder {
         self
     }
 
-    /// Sets the [meaning of a shuffle's meta byte](Self::shuffle_meta) for the chunks to come.
+    /// Sets the [meaning of a shuffle's meta byte](Self::shuffle_meta) for later calls.
     pub fn set_shuffle_meta(&mut self, meaning: ShuffleMeta) {
         self.shuffle_meta = meaning;
     }
 
-    /// Uses `engine` for the whole chunks to come; [`Engine::Native`] by default.
+    /// Uses `engine` for later calls of [`decode`](Self::decode) and
+    /// [`decode_to_vec`](Self::decode_to_vec); [`Engine::Native`] by default.
     ///
     /// Ranges and single blocks are always decoded by the native engine.
     #[must_use]
@@ -187,19 +213,21 @@ impl ChunkDecoder {
         self
     }
 
-    /// Decodes a whole chunk into a new vector.
+    /// Decodes a whole chunk into a new vector of the header's `nbytes` bytes, which are less than
+    /// 2 GiB.
     ///
-    /// The chunk is checked for completeness and limits before the vector is allocated. The vector
-    /// has the header's `nbytes` bytes, which is less than 2 GiB.
+    /// The length and the limits of the chunk are checked before the vector is allocated. Its
+    /// length comes from the chunk: for special values, 32 bytes suffice for 2 GiB. A failed
+    /// allocation is an error.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`decompress`](super::decompress), for the limits of this decoder.
+    /// Returns the errors of [`decompress`](super::decompress), with the limits of this decoder.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, Fault, SpecialValue, special_chunk};
     ///
-    /// // 32 bytes that stand for 1 GiB.
+    /// // 32 bytes that decode to 1 GiB.
     /// let bomb = special_chunk(SpecialValue::Zeros, 1 << 30, 8, 1 << 20)?;
     /// let error = ChunkDecoder::new().max_ratio(10_000).decode_to_vec(&bomb).unwrap_err();
     /// assert_eq!(error.fault(), Fault::OverLimit);
@@ -215,9 +243,21 @@ impl ChunkDecoder {
     /// Decodes a whole chunk into `out`, whose length must be the header's `nbytes`. Returns the
     /// header.
     ///
+    /// `chunk` must be exactly one chunk. The [end mark](ChunkHeader::END_MARK) and empty chunks
+    /// decode into an empty `out`.
+    ///
     /// # Errors
     ///
-    /// Returns an error of any [`Fault`](super::Fault); the content of `out` is then unspecified.
+    /// - [`CutShort`](super::Fault::CutShort) if `chunk` is incomplete;
+    /// - [`Damaged`](super::Fault::Damaged) if it is longer than its header says, is not a chunk,
+    ///   or does not decompress;
+    /// - [`Unsupported`](super::Fault::Unsupported) if it uses a feature that this crate or this
+    ///   build lacks;
+    /// - [`OverLimit`](super::Fault::OverLimit) if it exceeds a limit of this decoder, or memory is
+    ///   exhausted;
+    /// - [`Usage`](super::Fault::Usage) if `out` has another length.
+    ///
+    /// After an error, the content of `out` is unspecified and the decoder can be used again.
     ///
     /// ```
     /// use blosc1::ChunkDecoder;
@@ -242,7 +282,7 @@ impl ChunkDecoder {
         Ok(view.header)
     }
 
-    /// Decodes a whole chunk by the selected engine.
+    /// Decodes a whole chunk with the selected engine.
     fn whole_chunk_into(&mut self, view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
         match self.engine {
             Engine::Native => self.all_into(view, out),
@@ -251,7 +291,7 @@ impl ChunkDecoder {
         }
     }
 
-    /// Decodes a whole chunk by the native engine.
+    /// Decodes a whole chunk with the native engine.
     fn all_into(&mut self, view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
         if let Some(data) = view.plain() {
             return data.read(0, out);
@@ -272,7 +312,10 @@ impl ChunkDecoder {
         Ok(())
     }
 
-    /// Decodes blocks by several threads; `first` is the first block of the chunk.
+    /// Decodes the later blocks with several threads; `first` is the decoded first block, which
+    /// delta needs.
+    ///
+    /// After an error in one thread, the others finish the blocks that are left.
     fn share<'a>(
         &mut self,
         view: &ChunkView<'_>,
@@ -281,7 +324,7 @@ impl ChunkDecoder {
     ) -> Result<(), ChunkError> {
         let mut helpers = std::mem::take(&mut self.helpers);
         let queue = Queue::new(blocks);
-        // The first block is done, and one is for this thread.
+        // The first block is done, and this thread takes at least one.
         let most = (view.layout.nblocks() as usize).saturating_sub(2);
         let most = most.min(helpers.len());
         let result = parallel::share(self, &mut helpers[..most], |decoder| {
@@ -294,15 +337,28 @@ impl ChunkDecoder {
         result.map(|_| ())
     }
 
-    /// Fills `out` with the bytes of data from `start` on, and decodes only the blocks that contain
-    /// them. Returns the header.
+    /// Fills `out` with bytes `start` to `start + out.len()` of the data, and decodes only the
+    /// blocks that contain them. Returns the header.
     ///
-    /// `start` counts bytes, not elements. An empty `out` is allowed up to the end of the data.
+    /// `start` counts bytes, not elements. An empty `out` is allowed for every `start` up to
+    /// `nbytes`, inclusive. Whole blocks are decoded directly into `out`, partly requested ones
+    /// into a buffer of the decoder.
     ///
     /// # Errors
     ///
-    /// Returns an error of any [`Fault`](super::Fault); [`Usage`](super::Fault::Usage) for a range
-    /// that extends past the end of the data. The content of `out` is then unspecified.
+    /// Returns the errors of [`decode`](Self::decode), and [`ChunkError::Range`] for a range that
+    /// extends past the end of the data. The content of `out` is then unspecified. Damage in other
+    /// blocks goes undetected.
+    ///
+    /// ```
+    /// use blosc1::ChunkDecoder;
+    ///
+    /// let chunk = blosc1::compress(b"0123456789", Default::default())?;
+    /// let mut out = [0; 3];
+    /// ChunkDecoder::new().decode_range(&chunk, 4, &mut out)?;
+    /// assert_eq!(out, *b"456");
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn decode_range(
         &mut self,
         chunk: &[u8],
@@ -315,15 +371,16 @@ impl ChunkDecoder {
         Ok(view.header)
     }
 
-    /// Checks whether the bytes are one complete chunk that this decoder accepts, and returns its
+    /// Checks that `chunk` is exactly one chunk and that this decoder accepts it. Returns the
     /// header.
     ///
-    /// Header, limits, the table of blocks, and the lengths of all streams are checked; nothing is
-    /// decompressed, so that damage within a stream goes unnoticed.
+    /// The header, the limits, the block table, and the lengths of all streams are checked. Nothing
+    /// is decompressed or allocated, so damage within a stream goes undetected. The time depends on
+    /// the number of streams, not on the length of the data.
     ///
     /// # Errors
     ///
-    /// Returns an error of any [`Fault`](super::Fault).
+    /// Returns the errors of [`decode`](Self::decode), except for damage in compressed bytes.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, Fault};
@@ -343,7 +400,8 @@ impl ChunkDecoder {
         Ok(view.header)
     }
 
-    /// Decodes a range of bytes of data into a new vector.
+    /// Decodes `len` bytes of data from byte `start` into a new vector. The range is checked before
+    /// it is allocated.
     pub(super) fn range_to_vec(
         &mut self,
         chunk: &[u8],
@@ -358,7 +416,7 @@ impl ChunkDecoder {
         Ok(out)
     }
 
-    /// Fills `out` with the bytes of data from `start` on, which the chunk has.
+    /// Fills `out` with the data from byte `start`. The caller has checked the range.
     fn range_into(
         &mut self,
         view: &ChunkView<'_>,
@@ -386,17 +444,21 @@ impl ChunkDecoder {
         Ok(())
     }
 
-    /// Decodes one block into `out`, whose length must be that of the block: the header's
-    /// `blocksize`, or for the last block the rest of `nbytes`.
+    /// Decodes block `index`, counted from 0, into `out`.
     ///
-    /// Pure copies and special values are cut into blocks in the same way. If all blocks depend on the
-    /// first one (the filter delta of Blosc 2), the first block is decoded as well, once for all
-    /// consecutive requests for blocks of the same chunk.
+    /// The length of `out` must be that of the block: the header's `blocksize`, or what remains of
+    /// `nbytes` for the last block. Pure copies and special values are cut into blocks in the same
+    /// way.
+    ///
+    /// If the chunk uses the Blosc 2 filter delta, its first block is decoded as well. The decoder
+    /// keeps it for later requests of blocks of the same chunk, which it recognizes by comparing
+    /// the stored bytes.
     ///
     /// # Errors
     ///
-    /// Returns an error of any [`Fault`](super::Fault); [`Usage`](super::Fault::Usage) for a block
-    /// that does not exist or has another length. The content of `out` is then unspecified.
+    /// Returns the errors of [`decode`](Self::decode), and [`ChunkError::BlockIndex`] for a block
+    /// that does not exist. The content of `out` is then unspecified. Damage in other blocks goes
+    /// undetected.
     ///
     /// ```
     /// use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings};
@@ -434,7 +496,8 @@ impl ChunkDecoder {
         self.whole_into(&view, index, out)
     }
 
-    /// Parses a chunk and checks it against the limits.
+    /// Parses a chunk and checks it against the limits: the ratio of every chunk, and for chunks
+    /// with streams the format, the meta byte of a shuffle, and the block size.
     fn open<'a>(&self, chunk: &'a [u8]) -> Result<ChunkView<'a>, ChunkError> {
         let view = ChunkView::open(chunk)?;
         check_ratio(&view.header, self.max_ratio)?;
@@ -453,7 +516,7 @@ impl ChunkDecoder {
         Ok(view)
     }
 
-    /// Decodes a block and copies the bytes from `skip` on to `part`.
+    /// Decodes a block and copies its bytes `skip..skip + part.len()` to `part`.
     fn part_into(
         &mut self,
         view: &ChunkView<'_>,
@@ -471,7 +534,8 @@ impl ChunkDecoder {
         result
     }
 
-    /// Decodes a whole block, and before it the first block of the chunk if it depends on that.
+    /// Decodes a whole block; with delta, the first block of the chunk before it, unless that is
+    /// kept.
     fn whole_into(
         &mut self,
         view: &ChunkView<'_>,
@@ -495,7 +559,8 @@ impl ChunkDecoder {
         result
     }
 
-    /// Decodes a whole block; `first` is the first block of the chunk, for later ones.
+    /// Decodes a whole block. `first` is the decoded first block, which later blocks with delta
+    /// need.
     fn block_into(
         &mut self,
         view: &ChunkView<'_>,
@@ -514,7 +579,8 @@ impl ChunkDecoder {
         Ok(())
     }
 
-    /// Decodes a block except for delta.
+    /// Decodes a block up to delta: decompresses it, and undoes the filters that move bytes or
+    /// bits.
     fn moved_into(
         &mut self,
         view: &ChunkView<'_>,
@@ -523,7 +589,7 @@ impl ChunkDecoder {
     ) -> Result<(), ChunkError> {
         let typesize = usize::from(view.layout.typesize);
         let mut steps = view.filters.transposes();
-        // The filters would only copy a block without a whole element.
+        // The filters do not change a block without a whole element.
         let Some(last) = steps.next_back().filter(|_| out.len() >= typesize) else {
             return self.streams_into(view, index, out);
         };
@@ -550,7 +616,7 @@ impl ChunkDecoder {
         result
     }
 
-    /// Decompresses all streams of a block.
+    /// Decompresses all streams of a block into consecutive parts of `out`.
     fn streams_into(
         &mut self,
         view: &ChunkView<'_>,

@@ -1,4 +1,9 @@
-//! Encodes chunks of Blosc 1.
+//! Encodes Blosc 1 chunks.
+//!
+//! ```text
+//! data ─► block size ─► blocks, each: filter ─► streams ─► output ─► header
+//!                 └─► too short, level 0, or not shortened: pure copy
+//! ```
 
 use super::block_encoder::{BlockEncoder, Job};
 use super::header::{
@@ -10,10 +15,13 @@ use super::parallel;
 use super::scratch::to_u32;
 use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, blocksize};
 
-/// Encodes chunks of Blosc 1, and reuses its buffers and the compressor's state for the next chunk.
+/// Encodes Blosc 1 chunks, and reuses its buffers and the compressor's state for the next chunk.
 ///
-/// A chunk depends on the settings and the data alone, not on chunks encoded before, nor on the
+/// A chunk depends on the settings and the data alone: not on chunks encoded before, and not on the
 /// number of threads. For a single chunk, [`compress`](super::compress) is shorter.
+///
+/// The encoder keeps one filtered block, one compressed stream, and the compressor's state; with
+/// [threads](Self::threads), this for each thread, and the compressed blocks of the last chunk.
 ///
 /// ```
 /// use blosc1::{ChunkEncoder, ChunkSettings};
@@ -29,19 +37,21 @@ use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, blocksize};
 pub struct ChunkEncoder {
     settings: ChunkSettings,
     own: BlockEncoder,
-    /// A compressed stream, before it is appended to a vector.
+    /// A compressed stream, before it is appended to the output.
     compressed: Vec<u8>,
-    /// The contexts of the other threads.
+    /// The encoders of the other threads.
     helpers: Vec<BlockEncoder>,
 }
 
 impl ChunkEncoder {
-    /// An encoder with these settings.
+    /// An encoder with these settings. The compressor's state is allocated with the first chunk.
     ///
     /// # Errors
     ///
-    /// Returns [`Usage`](super::Fault::Usage) for a level above 9 or a typesize of 0, and
-    /// [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor.
+    /// Returns [`ChunkError::Level`] for a level above 9 and [`ChunkError::Typesize`] for a
+    /// typesize of 0, which are [`Usage`](super::Fault::Usage), and
+    /// [`Unsupported`](super::Fault::Unsupported) if this build cannot write the compressor's
+    /// format.
     pub fn new(settings: ChunkSettings) -> Result<Self, ChunkError> {
         settings.check()?;
         Ok(Self {
@@ -52,11 +62,11 @@ impl ChunkEncoder {
         })
     }
 
-    /// Compresses the blocks of a chunk by `count` threads, including the caller's; by that one
-    /// alone for 0 and 1, the default. More than 256 count as 256.
+    /// Compresses the blocks of a chunk with `count` threads, including the calling one. 0 and 1,
+    /// the default, use the calling thread alone; more than 256 count as 256.
     ///
-    /// The other threads are started for each chunk of several blocks, and end with the call. The
-    /// chunk is the same for any number of threads.
+    /// The other threads are started for each chunk of several blocks and end with the call; if one
+    /// cannot be started, the others do its part. The chunk is the same for any number of threads.
     ///
     /// ```
     /// use blosc1::{ChunkEncoder, ChunkSettings};
@@ -73,20 +83,23 @@ impl ChunkEncoder {
         self
     }
 
-    /// Sets the number of [threads](Self::threads) for the chunks to come.
+    /// Sets the number of [threads](Self::threads) for later chunks. A smaller number frees the
+    /// buffers of the others.
     pub fn set_threads(&mut self, count: usize) {
         let helpers = parallel::helpers(count);
         self.helpers.resize_with(helpers, BlockEncoder::default);
     }
 
-    /// The settings for the chunks to come.
+    /// The settings for the next chunk.
     #[must_use]
     pub const fn settings(&self) -> &ChunkSettings {
         &self.settings
     }
 
-    /// Changes the settings for the chunks to come. Compressor states are kept if compressor and
-    /// level remain the same, buffers in any case.
+    /// Changes the settings for later chunks.
+    ///
+    /// Buffers are kept. The compressor's state is kept if the compressor and the level do not
+    /// change.
     ///
     /// ```
     /// use blosc1::{ChunkEncoder, ChunkSettings};
@@ -117,14 +130,25 @@ impl ChunkEncoder {
     /// Appends `data` to `out` as one chunk of at most [`compress_bound`] bytes, and returns the
     /// chunk's header.
     ///
-    /// Data that compression does not shorten, such as any data of less than 128 bytes, becomes a
-    /// [pure copy](ChunkHeader::is_pure_copy). Empty data becomes a chunk of 16 bytes.
+    /// Data that compression does not shorten, and any data of less than 128 bytes, becomes a [pure
+    /// copy](ChunkHeader::is_pure_copy). Empty data becomes a chunk of 16 bytes. `out` reserves
+    /// room for a pure copy first, so it may be left with spare capacity.
     ///
     /// # Errors
     ///
-    /// Returns [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`](super::MAX_NBYTES) bytes, and
-    /// [`OverLimit`](super::Fault::OverLimit) if there is no memory for the compressor's state.
-    /// `out` is unchanged in both cases.
+    /// Returns [`ChunkError::TooMuchData`] for more than [`MAX_NBYTES`](super::MAX_NBYTES) bytes,
+    /// and [`ChunkError::Memory`] if the compressor's state cannot be allocated. `out` is then
+    /// unchanged.
+    ///
+    /// ```
+    /// use blosc1::{ChunkEncoder, ChunkSettings};
+    ///
+    /// let mut out = b"before".to_vec();
+    /// let header = ChunkEncoder::new(ChunkSettings::default())?.encode(&[7; 5000], &mut out)?;
+    /// assert_eq!(out.len(), 6 + header.ctbytes as usize);
+    /// assert_eq!(blosc1::decompress(&out[6..])?, [7; 5000]);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
         let nbytes = nbytes_of(data)?;
         let start = out.len();
@@ -149,8 +173,9 @@ impl ChunkEncoder {
     /// Writes `data` to the beginning of `out` as one chunk, and returns the chunk's header, whose
     /// `ctbytes` is the length of the chunk.
     ///
-    /// [`compress_bound`] bytes of `out` are always enough. It may be shorter if the data is
-    /// expected to shrink. Apart from what the encoder keeps for later chunks, nothing is allocated.
+    /// [`compress_bound`] bytes are always enough. `out` may be shorter if the data is expected to
+    /// shrink. The chunk does not depend on the length of `out`. With a single thread, nothing is
+    /// allocated apart from the buffers that the encoder keeps.
     ///
     /// ```
     /// use blosc1::{ChunkEncoder, ChunkSettings, Fault};
@@ -183,9 +208,11 @@ impl ChunkEncoder {
         write(&[&header.to_bytes(), data], out).map(|()| header)
     }
 
-    /// Writes everything but the header of a compressed chunk of at most `largest` bytes to an empty
-    /// `out`, and returns the header. Returns `None`, with unspecified bytes written, if the data is
-    /// better copied, or a compressed chunk does not fit.
+    /// Writes everything but the header of a compressed chunk of at most `largest` bytes to an
+    /// empty `out`, and returns the header.
+    ///
+    /// Returns `None`, with unspecified bytes written, if the data is too short or the level is 0,
+    /// or if the compressed chunk does not fit.
     fn compressed_header(
         &mut self,
         nbytes: u32,
@@ -203,7 +230,7 @@ impl ChunkEncoder {
         Ok(ctbytes.map(|_| header))
     }
 
-    /// The header of a pure copy.
+    /// The header of a pure copy. It names the filter and the compressor of the settings.
     fn copy_header(&self, nbytes: u32) -> ChunkHeader {
         let mut header = self.header(&blocksize::choose(&self.settings, nbytes));
         header.flags |= FLAG_PURE_COPY;
@@ -211,7 +238,7 @@ impl ChunkEncoder {
         header
     }
 
-    /// The header, except for the chunk's length.
+    /// The header of a compressed chunk whose length is not known yet: `ctbytes` is 0.
     fn header(&self, layout: &Layout) -> ChunkHeader {
         let filter = match self.settings.filter {
             Filter::None => 0,
@@ -231,8 +258,11 @@ impl ChunkEncoder {
         }
     }
 
-    /// Writes the compressed chunk, with room for its header, and returns its length. Returns `None`,
-    /// with unspecified bytes written, as soon as the chunk cannot have at most `largest` bytes.
+    /// Writes zeros for the header, the block table, and all blocks, and returns the length of the
+    /// chunk.
+    ///
+    /// Returns `None`, with unspecified bytes written, as soon as the chunk cannot have at most
+    /// `largest` bytes.
     fn compress(
         &mut self,
         header: &ChunkHeader,
@@ -241,7 +271,8 @@ impl ChunkEncoder {
         largest: u64,
         out: &mut impl Output,
     ) -> Result<Option<u32>, ChunkError> {
-        // The bytes available for streams if each remaining stream takes a single byte.
+        // `room` excludes the length and one byte of each remaining stream, the least that it can
+        // take.
         let Some(room) = largest.checked_sub(layout.smallest_chunk()) else {
             return Ok(None);
         };
@@ -273,7 +304,7 @@ impl ChunkEncoder {
     }
 }
 
-/// The length of the data, if it fits one chunk.
+/// The length of the data, if it fits in one chunk.
 fn nbytes_of(data: &[u8]) -> Result<u32, ChunkError> {
     let too_much = ChunkError::TooMuchData { found: data.len() };
     let nbytes = u32::try_from(data.len()).map_err(|_| too_much.clone())?;
@@ -283,7 +314,7 @@ fn nbytes_of(data: &[u8]) -> Result<u32, ChunkError> {
     }
 }
 
-/// Writes `parts` to the beginning of `out`.
+/// Writes `parts` one after another to the beginning of `out`.
 fn write(parts: &[&[u8]], out: &mut [u8]) -> Result<(), ChunkError> {
     let found = out.len();
     let mut rest = out;

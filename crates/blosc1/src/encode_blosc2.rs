@@ -1,4 +1,10 @@
-//! Encodes chunks of Blosc 2.
+//! Encodes Blosc 2 chunks with the extended header of 32 bytes.
+//!
+//! ```text
+//! data ─► zeros: header alone
+//!      ├► blocks, each: truncate ─► delta ─► shuffles ─► streams ─► block table ─► header
+//!      └► too short, level 0, or not shortened: pure copy
+//! ```
 
 #[cfg(feature = "blosc2-rs")]
 use super::c_blosc2;
@@ -19,13 +25,14 @@ use super::{
 
 /// Shorter data is never compressed.
 const MIN_BUFFER: u32 = 32;
-/// The most data that fits a chunk with an extended header.
+/// The most data that fits in a chunk with an extended header.
 const MAX_NBYTES2: u32 = MAX_NBYTES - 16;
 
-/// Encodes chunks of Blosc 2, and reuses its buffers and the compressor's state for the next chunk.
+/// Encodes Blosc 2 chunks, and reuses its buffers and the compressor's state for the next chunk.
 ///
-/// The chunks have the extended header; C-Blosc2 2.x and 3.x read them, C-Blosc 1.x does not. A chunk
-/// depends on the settings and the data alone, not on chunks encoded before.
+/// The chunks have the extended header of 32 bytes. C-Blosc2 2.x and 3.x read them, C-Blosc 1.x
+/// does not. A chunk depends on the settings and the data alone, not on chunks encoded before.
+/// There are no threads and no dictionaries.
 ///
 /// ```
 /// use blosc1::{Blosc2Encoder, Blosc2Settings};
@@ -49,7 +56,7 @@ pub struct Blosc2Encoder {
 }
 
 impl Blosc2Encoder {
-    /// An encoder with these settings.
+    /// An encoder with these settings. The compressor's state is allocated with the first chunk.
     ///
     /// # Errors
     ///
@@ -58,9 +65,11 @@ impl Blosc2Encoder {
     /// - a level above 9 or a typesize of 0;
     /// - a block size of 0, or above 536,866,816 bytes, the limit of C-Blosc2;
     /// - Snappy, which Blosc 2 does not have;
-    /// - truncated precision unless the elements have 4 or 8 bytes, and the bits fit their mantissa.
+    /// - truncated precision, unless the elements are 4 or 8 bytes long and the bits fit their
+    ///   mantissa.
     ///
-    /// Returns [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor.
+    /// Returns [`Unsupported`](super::Fault::Unsupported) if this build cannot write the
+    /// compressor's format.
     pub fn new(settings: Blosc2Settings) -> Result<Self, ChunkError> {
         settings.check()?;
         Ok(Self {
@@ -72,7 +81,7 @@ impl Blosc2Encoder {
         })
     }
 
-    /// Uses `engine` for the chunks to come; [`Engine::Native`] by default.
+    /// Uses `engine` for later chunks; [`Engine::Native`] by default.
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
@@ -85,19 +94,30 @@ impl Blosc2Encoder {
         &self.settings
     }
 
-    /// Appends `data` to `out` as one chunk of at most `data.len() + 32` bytes, and returns the first
-    /// half of the chunk's header.
+    /// Appends `data` to `out` as one chunk of at most `data.len() + 32` bytes, and returns the
+    /// first half of the chunk's header.
     ///
-    /// Data that compression does not shorten, such as any data of less than 32 bytes, becomes a
-    /// [pure copy](ChunkHeader::is_pure_copy). Whole elements that are all zero become a header
-    /// alone.
+    /// Data that compression does not shorten, and any data of less than 32 bytes, becomes a [pure
+    /// copy](ChunkHeader::is_pure_copy). Whole elements that are all zero become a header alone,
+    /// unless the level is 0.
     ///
     /// # Errors
     ///
-    /// Returns [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes,
-    /// [`Unsupported`](super::Fault::Unsupported) for features that the [`Engine`] lacks, and
-    /// [`OverLimit`](super::Fault::OverLimit) if there is no memory for the compressor's state.
+    /// - [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes;
+    /// - [`Unsupported`](super::Fault::Unsupported) for features that the [`Engine`] lacks;
+    /// - [`OverLimit`](super::Fault::OverLimit) if the compressor's state cannot be allocated.
+    ///
     /// `out` is unchanged in all cases.
+    ///
+    /// ```
+    /// use blosc1::{Blosc2Encoder, Blosc2Settings};
+    ///
+    /// let mut chunk = Vec::new();
+    /// Blosc2Encoder::new(Blosc2Settings::default())?.encode(&[0; 80_000], &mut chunk)?;
+    /// assert_eq!(chunk.len(), 32);
+    /// assert_eq!(blosc1::decompress(&chunk)?, [0; 80_000]);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
         let nbytes = u32::try_from(data.len())
             .ok()
@@ -113,7 +133,7 @@ impl Blosc2Encoder {
         }
     }
 
-    /// Appends `data`, which has `nbytes` bytes, as one chunk.
+    /// Appends `data` of `nbytes` bytes as one chunk, with the native engine.
     fn append(
         &mut self,
         nbytes: u32,
@@ -141,7 +161,8 @@ impl Blosc2Encoder {
             out.truncate(start);
             compressed?;
         }
-        // As in C-Blosc2, the flags name neither a compressor nor whether blocks are split.
+        // As in C-Blosc2, the flags of a pure copy name neither a compressor nor whether blocks are
+        // split.
         header.flags = FLAGS_EXTENDED | FLAG_PURE_COPY;
         header.ctbytes = nbytes + EXTENDED_LEN_U32;
         write_header(&header, &extension, out);
@@ -149,7 +170,7 @@ impl Blosc2Encoder {
         Ok(header)
     }
 
-    /// The header, except for the chunk's length.
+    /// The header of a compressed chunk whose length is not known yet: `ctbytes` is 0.
     fn header(&self, layout: &Layout) -> (ChunkHeader, ChunkExtension) {
         let unsplit = if layout.split { 0 } else { FLAG_UNSPLIT };
         let delta = if self.filters.inverse.delta {
@@ -179,9 +200,11 @@ impl Blosc2Encoder {
         (header, extension)
     }
 
-    /// Appends table and blocks to a chunk whose header begins at `start`, and returns the chunk's
-    /// length. Returns `None`, with unspecified bytes appended, as soon as the chunk cannot be shorter
-    /// than a pure copy.
+    /// Appends table and blocks to a chunk whose header begins at `start` in `out`, and returns the
+    /// chunk's length.
+    ///
+    /// Returns `None`, with unspecified bytes appended, as soon as the chunk cannot be shorter than
+    /// a pure copy.
     fn compress(
         &mut self,
         layout: &Layout,
@@ -189,7 +212,7 @@ impl Blosc2Encoder {
         start: usize,
         out: &mut Vec<u8>,
     ) -> Result<Option<u32>, ChunkError> {
-        // The end of a chunk that is one byte shorter than a pure copy.
+        // Where a chunk ends that is one byte shorter than a pure copy.
         let end = start + EXTENDED_LEN + data.len() - 1;
         if layout.smallest_chunk() >= u64::from(layout.nbytes) + u64::from(EXTENDED_LEN_U32) {
             return Ok(None);
@@ -216,21 +239,24 @@ impl Blosc2Encoder {
     }
 }
 
-/// The code of zeros among special values.
+/// The number of zeros among the kinds of special values.
 const ZEROS: u8 = 1;
 
-/// Whether readers accept special values for the data: C-Blosc2 requires whole elements.
+/// Whether readers accept special values for this data: C-Blosc2 requires whole elements.
 fn is_special(layout: &Layout) -> bool {
     layout.nbytes.is_multiple_of(layout.typesize.into())
 }
 
+/// Appends the 32 bytes of the header.
 fn write_header(header: &ChunkHeader, extension: &ChunkExtension, out: &mut Vec<u8>) {
     out.extend_from_slice(&header.to_bytes());
     out.extend_from_slice(&extension.to_bytes());
 }
 
-/// Appends one stream: a repeated byte, or its length, then its compressed form or, if that is not
-/// shorter, the stream itself. Returns `false` if the result would end after `end`.
+/// Appends one stream: a repeated byte as its code; other data as its length and its compressed
+/// form, or the data itself if that is not longer.
+///
+/// Returns `false` if the stream would end after position `end` of `out`.
 fn append_stream(
     compressor: &mut StreamEncoder,
     stream: &[u8],
@@ -262,20 +288,21 @@ fn append_stream(
     Ok(true)
 }
 
-/// The filters, with their buffers.
+/// The filters of a chunk, with their buffers.
 struct Filters {
     typesize: u8,
-    /// Bits that truncated precision sets to zero; of several such steps, the most.
+    /// Bits that truncated precision sets to zero: the most of all such steps, 0 without one.
     zeroed: u8,
     /// All other filters.
     inverse: InverseFilters,
-    /// The first block before delta.
+    /// The first block, before delta is applied to it.
     first: Vec<u8>,
-    /// A block after one filter, and after the next one.
+    /// The block after the latest filter, and room for the next filter.
     buffers: [Vec<u8>; 2],
 }
 
 impl Filters {
+    /// Prepares the filters for elements of `typesize` bytes.
     fn new(pipeline: &FilterPipeline, typesize: u8) -> Self {
         let zeroed = pipeline.steps().filter_map(|step| match step {
             FilterStep::TruncatePrecision { bits } => truncate::zeroed(typesize, bits),
@@ -283,7 +310,6 @@ impl Filters {
         });
         Self {
             typesize,
-            // Without such a step, no bits are set to zero.
             zeroed: zeroed.max().unwrap_or(0),
             inverse: pipeline.inverse(typesize, BLOSC2_STABLE),
             first: Vec::new(),
@@ -291,9 +317,9 @@ impl Filters {
         }
     }
 
-    /// Applies the filters to a block. Blocks must come in order, from the first on.
+    /// Applies the filters to a block. Blocks must come in order, beginning with the first.
     ///
-    /// Truncated precision is applied before all others, whatever its position: applied to bytes that
+    /// Truncated precision is applied before all others, regardless of its position: on bytes that
     /// have been moved, it would destroy the data.
     fn apply<'a>(&'a mut self, index: u32, block: &'a [u8]) -> Result<&'a [u8], ChunkError> {
         let typesize = usize::from(self.typesize);

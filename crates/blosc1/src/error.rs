@@ -7,13 +7,13 @@ use super::{Compressor, CompressorFormat, Fault, MAX_NBYTES};
 /// Why a chunk could not be encoded or decoded.
 ///
 /// The message says what was found, what was expected and, where it is not obvious, what to do.
-/// [`fault`](Self::fault) sorts the variants by the side that must act. After an error, encoders have restored the
-/// output vector; an output slice has unspecified content.
+/// [`fault`](Self::fault) sorts the variants by who has to act. After an error, encoders have
+/// restored the output vector; an output slice has unspecified content.
 ///
 /// ```
 /// use blosc1::{ChunkError, Fault};
 ///
-/// // Version byte 6: a chunk of Blosc 2 with blocks of variable length.
+/// // Version byte 6: a Blosc 2 chunk with blocks of variable length.
 /// let error = blosc1::read_header(&[6, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0]).unwrap_err();
 /// assert_eq!(error, ChunkError::UnsupportedVersion { version: 6 });
 /// assert_eq!(error.fault(), Fault::Unsupported);
@@ -26,10 +26,10 @@ pub enum ChunkError {
     CutShort {
         /// Length of the slice in bytes.
         found: usize,
-        /// Length of the chunk in bytes, or of its header where not even that is complete.
+        /// Length of the chunk in bytes, or of its header or table if those are incomplete.
         expected: usize,
     },
-    /// The slice is longer than the chunk's header says.
+    /// The slice is longer than the chunk's header says. Bytes after a chunk are not ignored.
     #[error("{found} bytes were given as one chunk, but its header says {expected}")]
     TooLong {
         /// Length of the slice in bytes.
@@ -37,25 +37,26 @@ pub enum ChunkError {
         /// Length of the chunk in bytes.
         expected: usize,
     },
-    /// No version of Blosc has written this version byte.
+    /// No version of Blosc has written this version byte: the bytes are not a chunk.
     #[error("not a Blosc chunk: version byte is {version}, expected 1 to 5")]
     NotBlosc {
         /// The version byte.
         version: u8,
     },
-    /// The version byte belongs to a later Blosc 2.
+    /// The version byte is 6, of a later Blosc 2 with blocks of variable length.
     #[error("chunk has format version {version} of a later Blosc 2; expected 1 to 5")]
     UnsupportedVersion {
         /// The version byte.
         version: u8,
     },
-    /// A flag is set that Blosc 1 reserves.
+    /// A Blosc 1 chunk has a flag that Blosc 1 reserves.
     #[error("chunk has flags {flags:#04x}, of which Blosc 1 reserves 0x08")]
     ReservedFlag {
         /// The byte of flags.
         flags: u8,
     },
-    /// A field of the header has an impossible value.
+    /// A field of the header or of its extension, or the length of a dictionary, has an impossible
+    /// value or contradicts other fields.
     #[error("chunk header has {field} {found}, expected {expected}")]
     Header {
         /// The name of the field.
@@ -65,14 +66,14 @@ pub enum ChunkError {
         /// The values that are possible.
         expected: &'static str,
     },
-    /// A chunk of Blosc 2 has blocks of variable length.
+    /// A Blosc 2 chunk has blocks of variable length, by the flag of its extension.
     #[error(
         "chunk has blocks of variable length, a feature of Blosc 2 from version 3.0 on; \
          expected blocks of one length"
     )]
     VariableBlocks,
-    /// A chunk of Blosc 2 in a form that only exists in memory: lazy, or with measurements in
-    /// place of data.
+    /// A Blosc 2 chunk in a form that only exists in memory: lazy, or with measurements in place of
+    /// data.
     #[error(
         "chunk has Blosc 2 flags {flags:#04x}: lazy (0x08) or instrumented (0x80) chunks \
          do not contain their data"
@@ -81,18 +82,20 @@ pub enum ChunkError {
         /// The last byte of the extended header.
         flags: u8,
     },
-    /// A filter number without a meaning, or one of a plug-in.
+    /// A filter number that is not assigned, or belongs to a plug-in.
     #[error("chunk has filter number {id}, expected 0 (none) to 4 (truncated precision)")]
     UnknownFilter {
         /// The number.
         id: u8,
     },
-    /// Delta follows a filter that moves bytes or bits.
+    /// Delta follows a filter that moves bytes or bits. Versions of C-Blosc2 differ in how they
+    /// undo that, and a chunk does not record the version.
     #[error(
         "filter delta comes after a shuffle, where C-Blosc2 has taken the differences from other bytes since 3.0.2, and a chunk does not say which"
     )]
     FilterOrder,
-    /// The meta byte of a shuffle is not 0: see [`ShuffleMeta`](super::ShuffleMeta).
+    /// The meta byte of a shuffle is not 0; [`ShuffleMeta`](super::ShuffleMeta) explains the
+    /// choices.
     #[error(
         "chunk has a shuffle with meta byte {meta}, which has three meanings depending on the \
          version of C-Blosc2; expected 0, or a decoder that knows the meaning"
@@ -101,7 +104,7 @@ pub enum ChunkError {
         /// The byte.
         meta: u8,
     },
-    /// An extended header names a compressor that is not built into Blosc 2.
+    /// An extended header names a compressor that is not built into Blosc 2, such as a plug-in.
     #[error(
         "chunk has compressor number {id} of format {code}, which is not built into Blosc 2; \
          expected blosclz, lz4, lz4hc, zlib or zstd"
@@ -118,13 +121,13 @@ pub enum ChunkError {
         /// The format of the streams.
         format: CompressorFormat,
     },
-    /// The flags name a compressor that Blosc 1 does not have.
+    /// The flags name a compressor that Blosc 1, or Blosc 2 without extension, does not have.
     #[error("chunk has compressor number {code}, expected 0 (blosclz) to 4 (zstd)")]
     UnknownCompressor {
         /// The number in the upper three bits of the flags.
         code: u8,
     },
-    /// The version of the streams is not known for their compressor.
+    /// The streams have another version than 1, the only one of every compressor.
     #[error("chunk has version {found} of the {format} format, expected 1")]
     StreamVersion {
         /// The format of the streams.
@@ -132,21 +135,22 @@ pub enum ChunkError {
         /// The header's `versionlz`.
         found: u8,
     },
-    /// This build lacks a compressor, or chunks of Blosc 2.
+    /// This build lacks a compressor, or Blosc 2 chunks altogether.
     #[error("{feature} is not in this build; enable the cargo feature \"{feature}\"")]
     NotBuilt {
         /// Name of the cargo feature that adds it.
         feature: &'static str,
     },
-    /// This build reads the format of a compressor, but cannot write it.
+    /// This build reads the format of a compressor but cannot write it.
     #[error("this build cannot write {compressor}; enable the cargo feature \"{feature}\"")]
     OnlyRead {
         /// Name of the compressor.
         compressor: &'static str,
-        /// Name of the cargo feature that adds it.
+        /// Name of the cargo feature with which it can be written.
         feature: &'static str,
     },
-    /// The blocks of the chunk are larger than the decoder's limit.
+    /// The blocks of the chunk are larger than
+    /// [`ChunkDecoder::with_max_block`](super::ChunkDecoder::with_max_block) allows.
     #[error("chunk has blocks of {found} bytes, over the limit of {limit}")]
     BlockOverLimit {
         /// The header's block size in bytes.
@@ -154,22 +158,23 @@ pub enum ChunkError {
         /// The limit in bytes.
         limit: u32,
     },
-    /// The chunk expands more than the decoder's limit allows.
+    /// The chunk expands more than [`ChunkDecoder::max_ratio`](super::ChunkDecoder::max_ratio)
+    /// allows.
     #[error("chunk expands to {found} times its size, over the limit of {limit}")]
     RatioOverLimit {
-        /// Uncompressed bytes for each byte of the chunk, rounded up.
+        /// Uncompressed bytes per byte of the chunk, rounded up.
         found: u32,
         /// The limit.
         limit: u32,
     },
-    /// A block starts outside the chunk, or within its header or table.
+    /// A block starts outside the chunk, or within its header or block table.
     #[error(
         "block {block} starts at byte {found}, outside the streams of its chunk of {ctbytes} bytes"
     )]
     BlockStart {
         /// Index of the block.
         block: u32,
-        /// Where it starts according to the chunk's table.
+        /// Where it starts according to the block table, in bytes from the beginning of the chunk.
         found: u32,
         /// Length of the chunk in bytes.
         ctbytes: u32,
@@ -181,10 +186,10 @@ pub enum ChunkError {
         block: u32,
         /// The length of the stream in bytes according to the chunk.
         found: u32,
-        /// Bytes that the stream can have at most.
+        /// The largest possible length in bytes.
         available: usize,
     },
-    /// The length of a stream is negative, but does not encode a repeated byte.
+    /// The length of a Blosc 2 stream is negative, but does not encode a repeated byte.
     #[error(
         "block {block} has a stream of length {found:#010x} and token {}; expected a length, \
          or -1 to -255 and an odd token for a repeated byte",
@@ -193,12 +198,12 @@ pub enum ChunkError {
     Run {
         /// Index of the block.
         block: u32,
-        /// The length according to the chunk, as an unsigned number.
+        /// The length according to the chunk, as an unsigned number (two's complement).
         found: u32,
-        /// The byte after it, if there is one.
+        /// The byte after the length; `None` at the end of the chunk.
         token: Option<u8>,
     },
-    /// A stream does not decompress to its expected length.
+    /// A compressed stream is invalid, or does not decompress to its expected length.
     #[error("block {block} has a {format} stream that does not decompress to its length")]
     Stream {
         /// Index of the block.
@@ -222,7 +227,7 @@ pub enum ChunkError {
         /// Its length in bytes.
         found: usize,
     },
-    /// The requested range of bytes is not within the chunk's data.
+    /// The requested range of bytes extends past the end of the chunk's data.
     #[error("{len} bytes from byte {start} on were requested, but the chunk has {nbytes}")]
     Range {
         /// First byte requested.
@@ -232,7 +237,8 @@ pub enum ChunkError {
         /// Number of bytes of data in the chunk.
         nbytes: u32,
     },
-    /// The requested range of elements is not within the chunk's data.
+    /// The requested range of elements extends past the last whole element, or ends before its
+    /// start.
     #[error("elements {start} to {end} (exclusive) were requested, but the chunk has {count}")]
     ElementRange {
         /// First element requested.
@@ -259,20 +265,21 @@ pub enum ChunkError {
     /// The typesize is 0.
     #[error("typesize is 0, expected 1 to 255")]
     Typesize,
-    /// The data does not fit one chunk.
+    /// The data does not fit in one chunk: more than [`MAX_NBYTES`] bytes, 16 fewer with an
+    /// extended header.
     #[error("{found} bytes do not fit one chunk, which holds at most {MAX_NBYTES}")]
     TooMuchData {
         /// Bytes of data.
         found: usize,
     },
-    /// More filters than the six that a chunk of Blosc 2 has room for.
+    /// More than six filters, the most that a Blosc 2 chunk can store.
     #[error("{found} filters were given, expected at most 6")]
     TooManyFilters {
         /// Number of filters.
         found: usize,
     },
-    /// Truncated precision for elements that are not floating-point numbers of 4 or 8 bytes, or
-    /// by more bits than their mantissa has.
+    /// Truncated precision for elements that are not 4 or 8 bytes long, or for more bits than the
+    /// mantissa of such a floating-point number has.
     #[error(
         "precision of {bits} bits for elements of {typesize} bytes; expected 1 to 23 bits to keep \
          for 4 bytes, 1 to 52 for 8 bytes"
@@ -283,7 +290,7 @@ pub enum ChunkError {
         /// Bits to keep or, if negative, to set to zero.
         bits: i8,
     },
-    /// Blosc 2 does not have the compressor.
+    /// A compressor that Blosc 2 does not have: Snappy.
     #[error("Blosc 2 does not have {compressor}; expected blosclz, lz4, lz4hc, zlib or zstd")]
     NotInBlosc2 {
         /// The compressor.
@@ -295,7 +302,8 @@ pub enum ChunkError {
         /// The block size in bytes.
         found: u32,
     },
-    /// The data is not a whole number of special values, or the elements cannot be NaN.
+    /// The data is not a whole number of special values, the value has no bytes or more than 255,
+    /// or NaN was requested for elements that are not 4 or 8 bytes long.
     #[error(
         "special values for {nbytes} bytes with elements of {typesize}; expected a whole number \
          of values of 1 to 255 bytes, and elements of 4 or 8 bytes for NaN"
@@ -306,13 +314,14 @@ pub enum ChunkError {
         /// Bytes of one element.
         typesize: u8,
     },
-    /// The other [`Engine`](super::Engine), C-Blosc2, would do something else, or nothing.
+    /// The engine C-Blosc2 handles a feature of the chunk or of the settings differently, or not at
+    /// all.
     #[error("C-Blosc2 2.15 does not handle {what}; use the native engine")]
     NotInEngine {
-        /// The feature that is asked for.
+        /// The requested feature.
         what: &'static str,
     },
-    /// C-Blosc2 refuses a chunk that is sound as far as its header and streams show.
+    /// C-Blosc2 refuses a chunk whose header and stream lengths are consistent.
     #[error("C-Blosc2 failed to decompress the chunk (error {code})")]
     EngineRefused {
         /// Its error number.
@@ -327,15 +336,15 @@ pub enum ChunkError {
     /// Memory for the output or for a compressor's state could not be allocated.
     #[error("out of memory")]
     Memory,
-    /// An invariant of this crate does not hold. The work was stopped; no value was made up.
+    /// An invariant of this crate does not hold. The call stopped without making up a value.
     #[error("internal error in blosc1: {what}; please report this")]
     Bug {
-        /// The invariant that was found broken.
+        /// The broken invariant.
         what: &'static str,
     },
 }
 
-/// The byte after a stream's length, for a message.
+/// The byte after a stream's length, as text for a message.
 fn token_text(token: Option<u8>) -> String {
     match token {
         Some(token) => format!("{token:#04x}"),
@@ -344,7 +353,7 @@ fn token_text(token: Option<u8>) -> String {
 }
 
 impl ChunkError {
-    /// The error of a build that cannot write a compressor.
+    /// The error of a build that cannot write a compressor, or can neither read nor write it.
     #[doc(hidden)]
     #[must_use]
     pub const fn not_built(compressor: Compressor) -> Self {
@@ -359,7 +368,31 @@ impl ChunkError {
         }
     }
 
-    /// The category of the error, which says which side must act on it.
+    /// The category of the error, by who has to act.
+    ///
+    /// | category | variants |
+    /// |---|---|
+    /// | [`CutShort`](Fault::CutShort) | `CutShort` |
+    /// | [`Damaged`](Fault::Damaged) | bytes that contradict each other, do not decode, or follow the chunk |
+    /// | [`OverLimit`](Fault::OverLimit) | `BlockOverLimit`, `RatioOverLimit`, `Memory` |
+    /// | [`Usage`](Fault::Usage) | wrong arguments: lengths, ranges, settings, too much data |
+    /// | [`Bug`](Fault::Bug) | `Bug` |
+    /// | [`Unsupported`](Fault::Unsupported) | all others: the bytes may be sound |
+    ///
+    /// ```
+    /// use blosc1::{ChunkDecoder, Fault};
+    ///
+    /// fn read(chunk: &[u8]) -> Result<Vec<u8>, String> {
+    ///     let mut decoder = ChunkDecoder::new().max_ratio(1000);
+    ///     decoder.decode_to_vec(chunk).map_err(|error| match error.fault() {
+    ///         Fault::CutShort => "fetch the rest".to_owned(),
+    ///         Fault::OverLimit => format!("ask the user: {error}"),
+    ///         _ => error.to_string(),
+    ///     })
+    /// }
+    /// // Two bytes of a header.
+    /// assert_eq!(read(&[2, 1]), Err("fetch the rest".to_owned()));
+    /// ```
     #[must_use]
     pub const fn fault(&self) -> Fault {
         match self {

@@ -1,39 +1,46 @@
-//! The second half of the header that most chunks of Blosc 2 have.
-//!
-//! ```text
-//!    16..22      22           23            24..30           30       31
-//!  +-----------+------------+-------------+----------------+--------+--------------+
-//!  | filters   | compressor | compressor  | filters' meta  | flags2 | blosc2_flags |
-//!  | 6 numbers | number     | meta        | 6 bytes        |        |              |
-//!  +-----------+------------+-------------+----------------+--------+--------------+
-//!   filters       0 none, 1 shuffle, 2 bitshuffle, 3 delta, 4 truncated precision; plug-ins from 32
-//!                 on. Applied from the first to the last, undone from the last to the first
-//!   compressor    0 blosclz, 1 lz4, 2 lz4hc, 4 zlib, 5 zstd; plug-ins from 32 on
-//!   flags2        bit 0  0x01  blocks of variable length
-//!   blosc2_flags  bit 0  0x01  a dictionary follows the table of blocks
-//!                 bit 3  0x08  lazy: the blocks are elsewhere (in memory only)
-//!                 bits 4-6     1 zeros, 2 NaN, 3 one repeated value, 4 uninitialized
-//!                 bit 7  0x80  the blocks are measurements of the compressor
-//! ```
-//!
-//! Version 3 (alpha) left the sixth filter as it happened to be in memory.
+//! The second half of the header that most Blosc 2 chunks have.
 
 use super::layout::{EXTENDED_LEN, HEADER_LEN};
 use super::{ChunkError, ChunkHeader, FilterPipeline};
 
 /// Bytes of the extension.
 const LEN: usize = EXTENDED_LEN - HEADER_LEN;
-/// The format version with five filters only.
+/// The format version with five filters. Its writers left the sixth filter and its parameter
+/// uninitialized.
 const VERSION_ALPHA: u8 = 3;
 
+/// In `flags2`: blocks of variable length.
 const VARIABLE_BLOCKS: u8 = 0x01;
+/// In `blosc2_flags`: a dictionary follows the block table.
 pub(super) const DICTIONARY: u8 = 0x01;
+/// In `blosc2_flags`: the chunk contains no blocks.
 const LAZY: u8 = 0x08;
+/// In `blosc2_flags`: measurements of the compressor in place of the data.
 const INSTRUMENTED: u8 = 0x80;
+/// Position in `blosc2_flags` of the three bits for special values.
 pub(super) const SPECIAL_SHIFT: u32 = 4;
 const SPECIAL_MASK: u8 = 0x07;
 
-/// The second half, bytes 16 to 31, of an [extended](ChunkHeader::is_extended) header.
+/// The second half, bytes 16 to 31, of an [extended](ChunkHeader::is_extended) Blosc 2 header.
+///
+/// ```text
+/// offset   length  field
+/// 16       6       filters: 0 none, 1 shuffle, 2 bitshuffle, 3 delta, 4 truncated precision;
+///                           plug-ins from 32. Applied from the first to the last
+/// 22       1       compressor: 0 blosclz, 1 lz4, 2 lz4hc, 4 zlib, 5 zstd; plug-ins from 32
+/// 23       1       compressor_meta
+/// 24       6       filters_meta
+/// 30       1       flags2
+/// 31       1       blosc2_flags
+///
+/// flags2        bit 0     0x01  blocks of variable length
+/// blosc2_flags  bit 0     0x01  a dictionary follows the block table
+///               bit 3     0x08  lazy: the blocks are elsewhere (only in memory)
+///               bits 4-6  0x70  special values: 1 zeros, 2 NaN, 3 one repeated value, 4 uninitialized
+///               bit 7     0x80  instrumented: measurements of the compressor in place of the data
+/// ```
+///
+/// Version 3 (alpha) has five filters and does not initialize the sixth, which is read as 0.
 ///
 /// ```
 /// use blosc1::{ChunkExtension, SpecialKind, SpecialValue, special_chunk};
@@ -51,41 +58,47 @@ pub struct ChunkExtension {
     /// Numbers of the filters, in the order in which they are applied; 0 for unused places.
     pub filters: [u8; 6],
     /// Number of the compressor, which distinguishes compressors of the same format. Early versions
-    /// of Blosc 2 left it 0.
+    /// of C-Blosc2 stored 0.
     pub compressor: u8,
     /// A parameter of the compressor, 0 for the built-in ones.
     pub compressor_meta: u8,
-    /// A parameter for each filter.
+    /// A parameter for each filter: for truncated precision its bits, for shuffle 0 or the byte
+    /// that [`ShuffleMeta`](super::ShuffleMeta) explains.
     pub filters_meta: [u8; 6],
-    /// The first byte of flags; bit 0: blocks of variable length.
+    /// The first byte of flags. Only bit 0, blocks of variable length, has a meaning.
     pub flags2: u8,
     /// The second byte of flags: dictionary, lazy, kind of special values, instrumented.
     pub blosc2_flags: u8,
 }
 
-/// The content of a chunk of Blosc 2 that consists of special values instead of streams.
+/// The content of a Blosc 2 chunk that consists of special values instead of streams.
 ///
-/// [`SpecialValue`](super::SpecialValue) is the counterpart for writing such a chunk.
+/// Such a chunk is 32 bytes long, plus the value for [`Value`](Self::Value). For writing one, use
+/// [`SpecialValue`](super::SpecialValue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpecialKind {
     /// All bytes are zero.
     Zeros,
     /// All elements are the floating-point value NaN; the typesize is 4 or 8 bytes.
     Nan,
-    /// All elements are the value that follows the header.
+    /// All elements are equal to the value of 1 to 255 bytes that follows the header.
     Value,
-    /// The content is unspecified. It is read as zeros.
+    /// The content is unspecified. The native engine reads it as zeros.
     Uninit,
 }
 
 impl ChunkExtension {
-    /// Parses the 16 bytes that follow this header and checks that both are consistent.
+    /// Parses the 16 bytes that follow `header` and checks that both are consistent.
+    ///
+    /// Unknown filters and compressors are accepted here: [`pipeline`](Self::pipeline) and decoding
+    /// refuse them.
     ///
     /// # Errors
     ///
-    /// Returns [`Unsupported`](super::Fault::Unsupported) for blocks of variable length, lazy and
-    /// instrumented chunks, and [`Damaged`](super::Fault::Damaged) for special values of an unknown
-    /// kind or an impossible length.
+    /// - [`ChunkError::VariableBlocks`] and [`ChunkError::InMemoryOnly`] (lazy or instrumented),
+    ///   which are [`Unsupported`](super::Fault::Unsupported);
+    /// - [`ChunkError::Header`] for special values of an unknown kind, of an impossible length, or
+    ///   in a pure copy, which are [`Damaged`](super::Fault::Damaged).
     pub fn parse(header: &ChunkHeader, bytes: &[u8; LEN]) -> Result<Self, ChunkError> {
         let [f0, f1, f2, f3, f4, mut f5, rest @ ..] = *bytes;
         let [
@@ -115,7 +128,7 @@ impl ChunkExtension {
         Ok(extension)
     }
 
-    /// The extension as it is stored in a chunk.
+    /// The 16 bytes as they are stored in a chunk. The fields are not checked.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; LEN] {
         let [f0, f1, f2, f3, f4, f5] = self.filters;
@@ -127,7 +140,7 @@ impl ChunkExtension {
         ]
     }
 
-    /// The kind of special values, if the chunk consists of these instead of streams.
+    /// The kind of special values; `None` if the chunk has streams or is a pure copy.
     #[must_use]
     pub const fn special(&self) -> Option<SpecialKind> {
         match self.special_code() {
@@ -139,7 +152,8 @@ impl ChunkExtension {
         }
     }
 
-    /// Whether a dictionary for the compressor follows the table of blocks.
+    /// Whether a dictionary for the compressor follows the block table. Only LZ4 and Zstandard
+    /// support one.
     #[must_use]
     pub const fn has_dictionary(&self) -> bool {
         self.blosc2_flags & DICTIONARY != 0
@@ -149,15 +163,32 @@ impl ChunkExtension {
     ///
     /// # Errors
     ///
-    /// Returns [`Unsupported`](super::Fault::Unsupported) for unknown filters.
+    /// Returns [`ChunkError::UnknownFilter`] for plug-ins and unassigned numbers, and
+    /// [`ChunkError::FilterOrder`] for delta after another filter than truncated precision. Both
+    /// are [`Unsupported`](super::Fault::Unsupported).
+    ///
+    /// ```
+    /// use blosc1::{Blosc2Encoder, Blosc2Settings, ChunkExtension, FilterPipeline, FilterStep};
+    ///
+    /// let filters = FilterPipeline::new(&[FilterStep::Delta, FilterStep::Bitshuffle])?;
+    /// let mut chunk = Vec::new();
+    /// let settings = Blosc2Settings::default().filters(filters);
+    /// let header = Blosc2Encoder::new(settings)?.encode(&[7; 8000], &mut chunk)?;
+    ///
+    /// let extension = ChunkExtension::parse(&header, chunk[16..32].try_into().unwrap())?;
+    /// assert_eq!(extension.pipeline()?, filters);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn pipeline(&self) -> Result<FilterPipeline, ChunkError> {
         FilterPipeline::from_ids(self.filters, self.filters_meta)
     }
 
+    /// The number of the kind of special values, 0 for none.
     const fn special_code(&self) -> u8 {
         self.blosc2_flags >> SPECIAL_SHIFT & SPECIAL_MASK
     }
 
+    /// Refuses forms without data in the chunk, and special values that contradict the header.
     fn check(&self, header: &ChunkHeader) -> Result<(), ChunkError> {
         if self.flags2 & VARIABLE_BLOCKS != 0 {
             return Err(ChunkError::VariableBlocks);
@@ -206,5 +237,5 @@ impl ChunkExtension {
     }
 }
 
-/// Bytes of an extended header, in the type of positions in a chunk.
+/// Bytes of an extended header as `u32`, the type of positions in a chunk.
 pub(super) const EXTENDED_LEN_U32: u32 = 32;

@@ -1,4 +1,8 @@
 //! The bytes of a chunk that some of its blocks need, for readers that fetch no others.
+//!
+//! A reader fetches [`head_len`] bytes, asks for the [`extents`] of its blocks, fetches these into
+//! an otherwise unspecified buffer of the chunk's length, and calls [`check_extents`] before it
+//! decodes.
 
 use std::ops::Range;
 
@@ -6,8 +10,8 @@ use super::scratch::to_u32;
 use super::view::ChunkView;
 use super::{ChunkError, ChunkHeader};
 
-/// Number of bytes of a chunk to read before calling [`extents`]: header, table of blocks, and length
-/// of the dictionary. At most the length of the chunk.
+/// The number of bytes at the beginning of a chunk that [`extents`] needs: header, block table, and
+/// length of the dictionary. At most the length of the chunk.
 pub fn head_len(header: &ChunkHeader) -> usize {
     let table = if header.has_streams() {
         4 * u64::from(header.nblocks())
@@ -22,16 +26,17 @@ pub fn head_len(header: &ChunkHeader) -> usize {
     }
 }
 
-/// The ranges of bytes that can contain these blocks and everything else that is needed to decode
-/// them, except for the first [`head_len`] bytes: ascending, without overlaps.
+/// The ranges of bytes that contain these blocks and everything else that decoding them needs,
+/// except for the first [`head_len`] bytes. They are ascending and do not overlap.
 ///
-/// The extent of a block ends where the next block begins, or at the end of the chunk, since only the
-/// streams of a block show its length.
+/// The extent of a block ends where the next block begins, or at the end of the chunk: the length
+/// of a block is only known from its streams. With delta, the first block is included; a dictionary
+/// is, too.
 ///
 /// # Errors
 ///
-/// Returns the errors of parsing the header; [`Usage`](super::Fault::Usage) for a block that does not
-/// exist.
+/// Returns the errors of parsing the header, [`CutShort`](super::Fault::CutShort) if `head` is
+/// shorter than [`head_len`], and [`Usage`](super::Fault::Usage) for a block that does not exist.
 pub fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkError> {
     let view = ChunkView::open_head(head)?;
     let nblocks = view.layout.nblocks();
@@ -57,13 +62,13 @@ pub fn extents(head: &[u8], blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkErro
     Ok(joined(wanted))
 }
 
-/// Checks a chunk of which only the [`extents`] of these blocks have been read: their streams must not
-/// extend past the extents, where the content is unspecified.
+/// Checks a chunk if only the [`extents`] of these blocks have been read: their streams must not
+/// reach beyond the extents, where the content is unspecified.
 ///
 /// # Errors
 ///
-/// Returns the errors of parsing the header; [`Usage`](super::Fault::Usage) for a block that does not
-/// exist; [`Damaged`](super::Fault::Damaged) for a stream that is too long.
+/// Returns the errors of parsing the header, [`Usage`](super::Fault::Usage) for a block that does
+/// not exist, and [`Damaged`](super::Fault::Damaged) for a stream that is too long.
 pub fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
     let view = ChunkView::open(chunk)?;
     if !view.has_streams() {
@@ -87,7 +92,7 @@ pub fn check_extents(chunk: &[u8], blocks: &[u32]) -> Result<(), ChunkError> {
     Ok(())
 }
 
-/// The starts of the blocks of a chunk.
+/// The starts of all blocks of a chunk, by number and in ascending order.
 struct BlockStarts {
     by_block: Vec<u32>,
     sorted: Vec<u32>,
@@ -95,6 +100,7 @@ struct BlockStarts {
 }
 
 impl BlockStarts {
+    /// Reads and checks the whole block table; takes 8 bytes of memory per block.
     fn of(view: &ChunkView<'_>) -> Result<Self, ChunkError> {
         let blocks = 0..view.layout.nblocks();
         let by_block: Vec<u32> = blocks
@@ -110,8 +116,7 @@ impl BlockStarts {
         })
     }
 
-    /// The bytes from the start of a block to the start of the next one in the chunk, or to the end
-    /// of the chunk.
+    /// The bytes from the start of a block to the next larger start, or to the end of the chunk.
     fn extent(&self, block: u32) -> Result<Range<u32>, ChunkError> {
         let what = "a block is not in the table";
         let start = self.by_block.get(block as usize).copied();
@@ -122,12 +127,12 @@ impl BlockStarts {
     }
 }
 
-/// [`extents`] of a chunk without streams.
+/// [`extents`] of a pure copy or of special values.
 fn plain_extents(view: &ChunkView<'_>, blocks: &[u32]) -> Result<Vec<Range<u32>>, ChunkError> {
     let header = &view.header;
     let front = header.len_u32();
     if !header.is_pure_copy() {
-        // At most one value.
+        // Special values: nothing, or one value.
         let value = front..header.ctbytes;
         return Ok((!value.is_empty()).then_some(value).into_iter().collect());
     }

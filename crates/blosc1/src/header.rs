@@ -1,40 +1,22 @@
-//! The 16 bytes that open a chunk.
+//! The 16 bytes that begin every chunk. The crate page has the picture of the fields.
 //!
-//! ```text
-//!    0          1           2       3          4..8      8..12       12..16
-//!  +----------+-----------+-------+----------+---------+-----------+-----------+
-//!  | version  | versionlz | flags | typesize | nbytes  | blocksize | ctbytes   |
-//!  | 2; 3..=5 | 1         |       | 1..=255  | of data | of a full | of the    |
-//!  | Blosc 2  |           |       |          |         | block     | chunk     |
-//!  +----------+-----------+-------+----------+---------+-----------+-----------+
-//!                             |                u32, little-endian, at most 2^31 - 1
-//!   bit 0  0x01  shuffle      |
-//!   bit 1  0x02  pure copy: header, then the data; the filters are not applied
-//!   bit 2  0x04  bitshuffle
-//!   bit 3  0x08  reserved; Blosc 2: delta
-//!   bit 4  0x10  blocks are not split
-//!   bits 5-7     compressor: 0 blosclz, 1 lz4 (and lz4hc), 2 snappy, 3 zlib, 4 zstd
-//! ```
-//!
-//! A block is **split** into `typesize` streams if bit 4 is clear, `typesize` is at most 16, and
-//! the block has at least 128 elements and is not a short last one. Chunks from before bit 4 was
-//! introduced have it clear and follow the same rule. In Blosc 2, bit 4 alone decides.
-//!
-//! Blosc 2 (versions 3 to 5) sets bits 0 and 2 together if 16 more bytes follow, the
-//! [`ChunkExtension`](super::ChunkExtension), which contains the filters and more.
+//! A Blosc 1 block is **split** into `typesize` streams if flag 0x10 is clear, `typesize` is at
+//! most 16, and the block has at least 128 elements and is not a short last one. Chunks from before
+//! flag 0x10 was introduced have it clear and follow the same rule. In Blosc 2, flag 0x10 alone
+//! decides.
 
 use super::layout::{self, EXTENDED_LEN, HEADER_LEN, Layout, MAX_NBYTES};
 use super::{ChunkError, CompressorFormat, Filter};
 
-/// Format versions of Blosc 2 with a table of blocks: alpha, beta and stable.
+/// Format versions of Blosc 2 with a block table: 3 (alpha), 4 (beta) and 5 (stable).
 const BLOSC2_FIRST: u8 = 3;
 pub(super) const BLOSC2_STABLE: u8 = 5;
-/// The only later version that Blosc 2 has written, with blocks of variable length. Any other is
-/// not Blosc, and most likely damage.
+/// The only later version that Blosc 2 has written, with blocks of variable length. Any other
+/// number is not a Blosc version, and most likely damage.
 const BLOSC2_VARIABLE: u8 = 6;
-/// Format version that Blosc 1.0 and all later 1.x write.
+/// Format version that C-Blosc 1.0 and all later 1.x write.
 pub(super) const VERSION: u8 = 2;
-/// Version of the streams, the same for all compressors.
+/// Version of the compressed streams, the same for all compressors.
 pub(super) const VERSIONLZ: u8 = 1;
 
 pub(super) const FLAG_SHUFFLE: u8 = 0x01;
@@ -43,16 +25,27 @@ pub(super) const FLAG_BITSHUFFLE: u8 = 0x04;
 /// Delta in Blosc 2, reserved in Blosc 1.
 pub(super) const FLAG_DELTA: u8 = 0x08;
 pub(super) const FLAG_UNSPLIT: u8 = 0x10;
+/// Position of the three bits that contain the number of the compressor.
 pub(super) const FORMAT_SHIFT: u32 = 5;
-/// Both shuffles at once: 16 more bytes of header follow.
+/// Both shuffles at once: 16 more bytes of header follow. In Blosc 1, this combination has no such
+/// meaning.
 pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 
-/// The header of a chunk of Blosc 1, or the first 16 bytes of the header of a chunk of Blosc 2.
+/// The header of a Blosc 1 chunk, or the first 16 bytes of the header of a Blosc 2 chunk.
 ///
-/// It answers most questions about a chunk without decompressing anything: how long the data is,
-/// how it is cut into blocks, how it was filtered and compressed. [`read_header`](super::read_header)
-/// and [`parse`](Self::parse) only return headers whose fields are consistent; the fields can be
-/// changed freely afterwards.
+/// It shows without decompressing anything how long the data is, how it is cut into blocks, and how
+/// it was filtered and compressed. [`read_header`](super::read_header) and [`parse`](Self::parse)
+/// return only headers whose fields are consistent. The fields are public and may be changed
+/// afterwards; no method checks them again.
+///
+/// | flag | meaning |
+/// |---|---|
+/// | 0x01 | shuffle |
+/// | 0x02 | pure copy: the data follows the header, and no filter is applied |
+/// | 0x04 | bitshuffle; in Blosc 2 together with 0x01: 16 more bytes of header follow |
+/// | 0x08 | reserved in Blosc 1, delta in Blosc 2 |
+/// | 0x10 | blocks are not split into streams |
+/// | 0xe0 | compressor: 0 blosclz, 1 lz4 and lz4hc, 2 snappy (only Blosc 1), 3 zlib, 4 zstd |
 ///
 /// ```
 /// use blosc1::{ChunkHeader, CompressorFormat, Filter};
@@ -70,38 +63,48 @@ pub(super) const FLAGS_EXTENDED: u8 = FLAG_SHUFFLE | FLAG_BITSHUFFLE;
 pub struct ChunkHeader {
     /// Version of the chunk format: 1 or 2 in Blosc 1, 3 to 5 in Blosc 2.
     pub version: u8,
-    /// Version of the compressor's format, always 1.
+    /// Version of the compressed streams, always 1. Decoding refuses any other value; parsing does
+    /// not.
     pub versionlz: u8,
-    /// Filter, compressor, and how they were used, as a set of bits. The methods of this type
-    /// interpret them.
+    /// The bits in the table above. The methods of this type interpret them.
     pub flags: u8,
-    /// Bytes of one element, 1 to 255. The data need not be a whole number of elements.
+    /// Bytes of one element, 1 to 255; 0 only in the [`END_MARK`](Self::END_MARK). The data need
+    /// not be a whole number of elements.
     pub typesize: u8,
-    /// Bytes of data before compression, at most [`MAX_NBYTES`].
+    /// Bytes of uncompressed data, at most [`MAX_NBYTES`].
     pub nbytes: u32,
-    /// Bytes of data in each block except for a short last one.
+    /// Uncompressed bytes of each block except for a short last one. At most `nbytes` in Blosc 1;
+    /// Blosc 2 may store more. Without data it has no meaning.
     pub blocksize: u32,
-    /// Bytes of the chunk, including this header.
+    /// Bytes of the whole chunk, including this header.
     pub ctbytes: u32,
 }
 
 impl ChunkHeader {
-    /// The chunk that ends a Bloscpack stream whose number of chunks is not known in advance: a pure
-    /// copy of no data with a typesize of 0, which no Blosc encoder writes.
+    /// The chunk that ends a Bloscpack stream whose number of chunks is not known in advance
+    /// (`docs/format.md`, "End mark").
+    ///
+    /// It is a pure copy of no data with a typesize of 0, which no Blosc encoder writes. It decodes
+    /// to zero bytes.
     pub const END_MARK: [u8; HEADER_LEN] = [2, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0];
 
     /// Parses a header and checks that its fields are consistent.
     ///
-    /// This includes whether `ctbytes` bytes can decompress to `nbytes` at all, so that a damaged
-    /// header of 20 bytes cannot make a reader allocate a gigabyte. It does not apply to an
-    /// [extended](Self::is_extended) header: Blosc 2 stores any number of equal values in 32 bytes.
+    /// This includes whether `ctbytes` bytes can decompress to `nbytes` at all, so a damaged header
+    /// cannot make a reader allocate a gigabyte for 20 bytes. That check does not apply to an
+    /// [extended](Self::is_extended) header, since Blosc 2 stores any number of equal values in 32
+    /// bytes. Not checked are the compressor's number and `versionlz`, on which only decoding
+    /// depends.
     ///
     /// To read a header from a slice of unknown length, use [`read_header`](super::read_header).
     ///
     /// # Errors
     ///
-    /// Returns [`Unsupported`](super::Fault::Unsupported) if the chunk has version 6 or a reserved
-    /// flag, and [`Damaged`](super::Fault::Damaged) if the fields contradict each other.
+    /// - [`ChunkError::UnsupportedVersion`] for version 6 and [`ChunkError::ReservedFlag`] for flag
+    ///   0x08 in Blosc 1, which are [`Unsupported`](super::Fault::Unsupported);
+    /// - [`ChunkError::NotBlosc`] for any other unknown version and [`ChunkError::Header`] for
+    ///   sizes that are impossible or contradict each other, which are
+    ///   [`Damaged`](super::Fault::Damaged).
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Self, ChunkError> {
         let [version, versionlz, flags, typesize, sizes @ ..] = *bytes;
         let [n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3] = sizes;
@@ -121,7 +124,7 @@ impl ChunkHeader {
         Ok(header)
     }
 
-    /// The header as it is stored in a chunk.
+    /// The 16 bytes as they are stored in a chunk. The fields are not checked.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
         let [n0, n1, n2, n3] = self.nbytes.to_le_bytes();
@@ -131,14 +134,16 @@ impl ChunkHeader {
         [v, z, f, t, n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3]
     }
 
-    /// Whether the data follows the header uncompressed and unfiltered, whatever filter and compressor
-    /// the header names.
+    /// Whether the data follows the header uncompressed and unfiltered.
+    ///
+    /// The header of a pure copy may name a filter and a compressor; they were requested but not
+    /// used.
     #[must_use]
     pub const fn is_pure_copy(&self) -> bool {
         self.flags & FLAG_PURE_COPY != 0
     }
 
-    /// Whether the chunk has the format of Blosc 2.
+    /// Whether the chunk has a format version of Blosc 2 (3 to 5).
     ///
     /// ```
     /// use blosc1::ChunkHeader;
@@ -159,7 +164,8 @@ impl ChunkHeader {
         self.is_blosc2() && self.flags & FLAGS_EXTENDED == FLAGS_EXTENDED
     }
 
-    /// Bytes of the whole header: 16, or 32 if it is [extended](Self::is_extended).
+    /// Bytes of the whole header: 16, or 32 if it is [extended](Self::is_extended). The block table
+    /// follows it.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "no header is empty")]
     pub const fn len(&self) -> usize {
@@ -170,12 +176,13 @@ impl ChunkHeader {
         }
     }
 
-    /// The filter that the writer of the chunk requested. A [pure copy](Self::is_pure_copy) is not
-    /// filtered whatever this says.
+    /// The filter that the writer of the chunk requested. A [pure copy](Self::is_pure_copy) is
+    /// never filtered.
     ///
-    /// [`None`](Filter::None) if the header is [extended](Self::is_extended): the filters are then in
-    /// [`ChunkExtension::pipeline`](super::ChunkExtension::pipeline). If both flags are set, shuffle
-    /// takes precedence, except for elements of one byte, which it does not change.
+    /// Returns [`Filter::None`] for an [extended](Self::is_extended) header, whose filters are in
+    /// [`ChunkExtension::pipeline`](super::ChunkExtension::pipeline). If a Blosc 1 header has both
+    /// flags, shuffle takes precedence, except for elements of one byte, which shuffle does not
+    /// change.
     #[must_use]
     pub const fn filter(&self) -> Filter {
         let byte = self.flags & FLAG_SHUFFLE != 0;
@@ -189,8 +196,10 @@ impl ChunkHeader {
         }
     }
 
-    /// The format of the streams; `None` for the three unassigned numbers and, in Blosc 2, for the
-    /// number of Snappy.
+    /// The format of the compressed streams.
+    ///
+    /// `None` for the three unassigned numbers and, in Blosc 2, for the number of Snappy. Such a
+    /// chunk cannot be decompressed unless it is a pure copy or consists of special values.
     #[must_use]
     pub const fn compressor_format(&self) -> Option<CompressorFormat> {
         match CompressorFormat::from_code(self.format_code()) {
@@ -199,13 +208,14 @@ impl ChunkHeader {
         }
     }
 
-    /// Whether there are streams to decompress, as far as these 16 bytes show.
+    /// Whether the chunk has streams, as far as these 16 bytes show: an extension can still declare
+    /// special values.
     pub(super) const fn has_streams(&self) -> bool {
         !self.is_pure_copy() && self.nbytes > 0
     }
 
-    /// Whether there may be streams to decompress: the chunk is not a pure copy, and is long enough
-    /// for the streams of all blocks. Chunks of special values rarely are.
+    /// Whether the chunk may have streams: it is not a pure copy, and is long enough for the
+    /// streams of all blocks. Chunks of special values rarely are.
     #[doc(hidden)]
     #[must_use]
     pub fn may_have_streams(&self) -> bool {
@@ -220,6 +230,9 @@ impl ChunkHeader {
 
     /// Whether full blocks consist of one stream for each byte of an element, instead of a single
     /// stream.
+    ///
+    /// In Blosc 1, flag 0x10 is not enough: the typesize must be at most 16, and a block must have
+    /// at least 128 elements. A short last block is never split.
     #[must_use]
     pub const fn is_split(&self) -> bool {
         self.flags & FLAG_UNSPLIT == 0
@@ -227,6 +240,10 @@ impl ChunkHeader {
     }
 
     /// Number of blocks, including a short last one; 0 if there is no data.
+    ///
+    /// Pure copies and special values, which have no stored blocks, are counted as if they were cut
+    /// in the same way; [`ChunkDecoder::decode_block`](super::ChunkDecoder::decode_block) cuts them
+    /// so.
     ///
     /// ```
     /// use blosc1::ChunkSettings;
@@ -254,11 +271,11 @@ impl ChunkHeader {
         self.to_bytes() == Self::END_MARK
     }
 
-    /// How the header cuts the data into blocks.
+    /// How the header cuts the data into blocks and streams.
     pub(super) fn layout(&self) -> Layout {
         Layout {
             nbytes: self.nbytes,
-            // In Blosc 2 the block size may exceed the data; the block then ends with the data.
+            // A Blosc 2 block size may exceed the data; the only block then ends with the data.
             blocksize: self.blocksize.min(self.nbytes),
             typesize: self.typesize,
             split: self.is_split(),
@@ -266,7 +283,7 @@ impl ChunkHeader {
         }
     }
 
-    /// Refuses other versions of the format.
+    /// Refuses unknown format versions, and the flag that Blosc 1 reserves.
     fn check_kind(&self) -> Result<(), ChunkError> {
         match self.version {
             BLOSC2_FIRST..=BLOSC2_STABLE => Ok(()),
@@ -283,8 +300,8 @@ impl ChunkHeader {
         }
     }
 
-    /// Refuses sizes that contradict each other. Each would otherwise lead to a division by zero, an
-    /// access out of bounds, or an allocation of a size that only the header claims.
+    /// Refuses sizes that contradict each other. Each would otherwise lead to a division by zero,
+    /// an access out of bounds, or an allocation of a size that only the header claims.
     fn check_sizes(&self) -> Result<(), ChunkError> {
         let wrong = |field, found, expected| {
             Err(ChunkError::Header {
@@ -304,7 +321,7 @@ impl ChunkHeader {
             return wrong("ctbytes", self.ctbytes, self.ctbytes_range());
         }
         if self.nbytes == 0 {
-            // C-Blosc writes a block size of 1 here, other writers 0; nothing depends on it.
+            // C-Blosc writes a block size of 1 here, other writers 0; no reader uses it.
             return if self.ctbytes == least || self.is_extended() {
                 Ok(())
             } else {
@@ -312,7 +329,7 @@ impl ChunkHeader {
             };
         }
         // A block size of 0 would be a division by zero wherever blocks are counted. It is refused
-        // even for special values, which have no blocks.
+        // even for special values, which have no stored blocks.
         if self.blocksize == 0 || (self.blocksize > self.nbytes && !self.is_blosc2()) {
             return wrong("blocksize", self.blocksize, "1 to nbytes");
         }
@@ -327,7 +344,7 @@ impl ChunkHeader {
                 )
             };
         }
-        // Further checks of an extended header depend on its second half.
+        // `ChunkView` continues with `check_streams` after it has parsed the second half.
         if self.is_extended() {
             Ok(())
         } else {
@@ -335,7 +352,7 @@ impl ChunkHeader {
         }
     }
 
-    /// Refuses sizes that are impossible for streams.
+    /// Refuses sizes that are impossible for a chunk with streams.
     pub(super) fn check_streams(&self) -> Result<(), ChunkError> {
         let wrong = |field, found, expected| {
             Err(ChunkError::Header {
@@ -346,7 +363,8 @@ impl ChunkHeader {
         };
         let layout = self.layout();
         if layout.split && !layout.blocksize.is_multiple_of(u32::from(self.typesize)) {
-            // C-Blosc leaves the remaining bytes as they happen to be in memory.
+            // C-Blosc does not write the remaining bytes: they would keep the content of the output
+            // buffer.
             return wrong(
                 "blocksize",
                 self.blocksize,
@@ -357,10 +375,11 @@ impl ChunkHeader {
             return wrong("ctbytes", self.ctbytes, "more for this many blocks");
         }
         if self.is_extended() {
-            // A stream of one repeated byte takes 5 bytes whatever its length.
+            // A stream of one repeated byte takes 4 or 5 bytes at any length: there is no largest
+            // ratio.
             return Ok(());
         }
-        // Decoding will refuse a chunk without a known format, so that its ratio does not matter.
+        // Decoding refuses a chunk of unknown format, so its ratio does not matter.
         if let Some(format) = self.compressor_format()
             && u64::from(self.nbytes) > u64::from(self.ctbytes) * format.largest_ratio()
         {
@@ -369,13 +388,14 @@ impl ChunkHeader {
         Ok(())
     }
 
-    /// [`len`](Self::len) in the type of positions in a chunk.
+    /// [`len`](Self::len) as `u32`, the type of positions in a chunk.
     #[doc(hidden)]
     #[must_use]
     pub const fn len_u32(&self) -> u32 {
         if self.is_extended() { 32 } else { 16 }
     }
 
+    /// The possible values of `ctbytes`, for a message.
     const fn ctbytes_range(&self) -> &'static str {
         if self.is_extended() {
             "32 to 2147483647"

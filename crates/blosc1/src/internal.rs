@@ -9,13 +9,16 @@ pub use super::settings_of::settings_of;
 use super::extension::SpecialKind;
 use super::view::ChunkView;
 
-/// Whether these bytes begin a chunk with blocks to decompress, which is best decoded block by block.
-/// Any part of a pure copy or of special values can be read at no cost.
+/// Whether these bytes begin a chunk with blocks to decompress, which is best decoded block by
+/// block. The bytes may end after the block table.
+///
+/// Any part of a pure copy or of special values is read without decompressing.
 pub fn has_blocks(chunk: &[u8]) -> bool {
     ChunkView::open_head(chunk).is_ok_and(|view| view.has_streams())
 }
 
-/// Whether the header of a chunk says that all of its data is zero.
+/// Whether the chunk is complete and consists of special values that are zero. Streams are not
+/// examined.
 pub fn is_zeros(chunk: &[u8]) -> bool {
     let special = ChunkView::open(chunk).ok().and_then(|view| view.extension);
     special.and_then(|extension| extension.special()) == Some(SpecialKind::Zeros)

@@ -1,17 +1,18 @@
-//! How the data of a chunk is cut into blocks and streams, and where the parts of a chunk are.
+//! How the data of a chunk is cut into blocks and streams, and the positions of the parts of a
+//! chunk.
 
 use std::ops::Range;
 
-/// Bytes in a chunk's header, without the 16 more that most chunks of Blosc 2 have.
+/// Bytes of a chunk's header, without the 16 more of an extended Blosc 2 header.
 pub const HEADER_LEN: usize = 16;
-/// Bytes in a chunk's header with the 16 more.
+/// Bytes of an extended Blosc 2 header.
 pub(super) const EXTENDED_LEN: usize = 32;
 
-/// The most bytes of data that a chunk can contain: 2³¹ − 1, less a header.
+/// The most bytes of data in a chunk: 2³¹ − 1, less the 16 bytes of a header.
 pub const MAX_NBYTES: u32 = 2_147_483_631;
 
-/// Bytes that a chunk of Blosc 1 needs at most for `len` bytes of data; `None` if the data does not
-/// fit one chunk.
+/// The most bytes that a Blosc 1 chunk takes for `len` bytes of data, `len + 16`; `None` if the
+/// data does not fit in one chunk ([`MAX_NBYTES`]).
 ///
 /// ```
 /// let data = [7; 1000];
@@ -29,15 +30,15 @@ pub const fn compress_bound(len: usize) -> Option<usize> {
     }
 }
 
-/// Shorter data is never compressed, and blocks of fewer elements are never split.
+/// Data of fewer bytes is never compressed, and a block of fewer elements never split.
 pub(super) const MIN_BUFFER: u32 = 128;
 /// The largest block that C-Blosc 1.21 reads.
 pub(super) const MAX_BLOCKSIZE: u32 = (i32::MAX as u32 - 255 * 4) / 3;
 /// The largest typesize whose blocks are split.
 const MAX_SPLIT: u8 = 16;
-/// The shortest stream: its length, and a byte.
+/// The shortest stream: its length, and one byte.
 const MIN_STREAM: u64 = 5;
-/// The shortest stream of Blosc 2, where a length alone can stand for zeros.
+/// The shortest Blosc 2 stream: a length of 0, which encodes zeros.
 const MIN_STREAM_EXTENDED: u64 = 4;
 
 /// How the data of a chunk is cut into blocks and streams.
@@ -49,12 +50,12 @@ pub(super) struct Layout {
     pub typesize: u8,
     /// Whether full blocks have one stream for each byte of an element.
     pub split: bool,
-    /// Bytes of the header, after which the table of blocks follows.
+    /// Bytes of the header, which the block table follows.
     pub header_len: usize,
 }
 
 impl Layout {
-    /// Whether blocks of this size may be split at all.
+    /// Whether the Blosc 1 rule allows splitting blocks of this size.
     pub const fn can_split(typesize: u8, blocksize: u32) -> bool {
         typesize > 0 && typesize <= MAX_SPLIT && blocksize / typesize as u32 >= MIN_BUFFER
     }
@@ -64,18 +65,18 @@ impl Layout {
         nblocks(self.nbytes, self.blocksize)
     }
 
-    /// The bytes of data in a block; an empty range at the end of the data for indices past the
-    /// last block.
+    /// The bytes of data in block `index`; an empty range at the end of the data for an index past
+    /// the last block.
     pub fn block(&self, index: u32) -> Range<usize> {
-        // A product or sum past 32 bits is past the end of the data, too, where the block ends.
+        // A product or sum above 32 bits is past the end of the data, where the block ends anyway.
         let start = index.saturating_mul(self.blocksize).min(self.nbytes);
         let end = start.saturating_add(self.blocksize).min(self.nbytes);
         start as usize..end as usize
     }
 
-    /// The block that contains this byte of data.
+    /// The index of the block that contains byte `at` of the data.
     pub fn index_of(&self, at: u32) -> u32 {
-        // The block size is 0 only if there is no data, and so no byte to find.
+        // The block size is 0 only if there is no data, and so no such byte.
         at / self.blocksize.max(1)
     }
 
@@ -88,12 +89,12 @@ impl Layout {
         }
     }
 
-    /// Where the table of blocks ends and the first block can begin.
+    /// The position after the block table, where the first block may begin.
     pub fn table_end(&self) -> usize {
         self.header_len + 4 * self.nblocks() as usize
     }
 
-    /// Bytes of the shortest chunk with this layout, whose streams are all as short as possible.
+    /// Bytes of the shortest chunk with this layout: every stream is as short as possible.
     pub fn smallest_chunk(&self) -> u64 {
         let full = u64::from(self.nbytes / self.blocksize.max(1));
         let blocks = u64::from(self.nblocks());
@@ -110,7 +111,7 @@ impl Layout {
     }
 }
 
-/// Number of blocks of `blocksize` bytes that `nbytes` are cut into; none if either is 0.
+/// Number of blocks of `blocksize` bytes in `nbytes` of data; 0 if either is 0.
 pub(super) const fn nblocks(nbytes: u32, blocksize: u32) -> u32 {
     if blocksize == 0 {
         0

@@ -1,8 +1,82 @@
-//! Compress and decompress [Blosc](https://www.blosc.org) chunks, safely and fast.
+//! Compress and decompress [Blosc](https://www.blosc.org) chunks in memory.
 //!
-//! Zarr, HDF5, OpenVDB, bcolz, Blosc2 frames and others store arrays as Blosc chunks: up to 2 GiB of
-//! data, filtered and compressed in blocks. This crate handles such chunks in memory. It does no I/O
-//! and knows no file format.
+//! A chunk holds up to 2 GiB of data, filtered and compressed in blocks. Zarr, HDF5, OpenVDB, bcolz
+//! and Blosc2 frames store arrays as such chunks. This crate reads and writes the chunks of C-Blosc
+//! 1.x (Blosc 1) and of C-Blosc2 (Blosc 2). It does no I/O and knows no file format.
+//!
+//! # The format
+//!
+//! All numbers are little-endian. A chunk is a header, a table, and blocks:
+//!
+//! ```text
+//! offset   length  content
+//! 0        16      header (Blosc 2: 16 or 32 bytes)
+//! 16       4 × n   block table: the start of each of the n blocks, from the first byte of the chunk (u32)
+//!                  [length (u32), dictionary]: only in Blosc 2, and rarely
+//!                  blocks, in any order and at any position after the table
+//! ```
+//!
+//! Every block has the same size before compression, except for a short last one. A block is
+//! filtered, then compressed as one **stream** or, if it is **split**, as one stream for each byte
+//! of an element:
+//!
+//! ```text
+//! stream   4       length (u32)
+//!          length  compressed bytes; the bytes themselves if `length` is their uncompressed length
+//! Blosc 2          length 0: all bytes are zero; length -n, then an odd byte: all bytes are n
+//! ```
+//!
+//! Two kinds of chunks have no table and no blocks. In a **pure copy**, the data itself follows the
+//! header. In a chunk of **special values** (Blosc 2), all elements are equal, and only the header
+//! is stored, with the value if it is neither zero nor NaN.
+//!
+//! The header ([`ChunkHeader`]):
+//!
+//! ```text
+//! offset   length  field
+//! 0        1       version: 1 or 2; Blosc 2: 3 to 5
+//! 1        1       versionlz: 1
+//! 2        1       flags: 0x01 shuffle, 0x02 pure copy, 0x04 bitshuffle, 0x08 delta (Blosc 2),
+//!                         0x10 not split, 0xe0 compressor
+//! 3        1       typesize: bytes of an element, 1 to 255
+//! 4        4       nbytes: bytes of data, up to 2^31 - 17
+//! 8        4       blocksize: bytes of data in a block
+//! 12       4       ctbytes: bytes of the chunk, including the header
+//! ```
+//!
+//! Most Blosc 2 chunks have the flags 0x01 and 0x04 at once, and 16 more bytes
+//! ([`ChunkExtension`]):
+//!
+//! ```text
+//! offset   length  field
+//! 16       6       filters, in the order in which they are applied: 0 none, 1 shuffle, 2 bitshuffle,
+//!                         3 delta, 4 truncated precision
+//! 22       1       compressor: 0 blosclz, 1 lz4, 2 lz4hc, 4 zlib, 5 zstd
+//! 23       1       parameter of the compressor
+//! 24       6       parameters of the filters
+//! 30       1       flags2: 0x01 blocks of variable length (refused)
+//! 31       1       blosc2_flags: 0x01 dictionary, 0x08 lazy (refused), 0x70 special values,
+//!                         0x80 instrumented (refused)
+//! ```
+//!
+//! # Reading
+//!
+//! | to | use |
+//! |---|---|
+//! | decompress a chunk | [`decompress`], [`decompress_into`] |
+//! | decompress some of its elements | [`decompress_range`], [`decompress_range_into`] |
+//! | see what a chunk contains | [`read_header`], [`ChunkHeader`], [`ChunkExtension`] |
+//! | check a chunk without decompressing it | [`validate`] |
+//! | decompress many chunks, single blocks, or ranges of bytes; use threads; set limits | [`ChunkDecoder`] |
+//!
+//! # Writing
+//!
+//! | to | use |
+//! |---|---|
+//! | compress data into a Blosc 1 chunk | [`compress`], [`compress_into`], [`compress_bound`], [`ChunkSettings`] |
+//! | compress many chunks; use threads | [`ChunkEncoder`] |
+//! | compress data into Blosc 2 chunks | [`Blosc2Encoder`], [`Blosc2Settings`], [`FilterPipeline`], [`special_chunk`] |
+//! | choose settings by a sample of the data | [`Tuner`], [`Aim`] |
 //!
 //! ```
 //! use blosc1::{ChunkSettings, Compressor};
@@ -18,79 +92,49 @@
 //! # Ok::<(), blosc1::ChunkError>(())
 //! ```
 //!
-//! # Start here
+//! # Errors
 //!
-//! | you want to | use |
-//! |---|---|
-//! | decompress a chunk of Blosc 1 or 2 | [`decompress`], [`decompress_into`] |
-//! | decompress a few elements of it | [`decompress_range`], [`decompress_range_into`] |
-//! | learn what a chunk contains | [`read_header`], [`ChunkHeader`], [`ChunkExtension`] |
-//! | check a chunk from elsewhere | [`validate`] |
-//! | compress data into a chunk of Blosc 1 | [`compress`], [`compress_into`], [`compress_bound`], [`ChunkSettings`] |
-//! | decompress many chunks, blocks, or ranges into buffers; by threads; set limits | [`ChunkDecoder`] |
-//! | compress many chunks; by threads | [`ChunkEncoder`] |
-//! | compress data into chunks of Blosc 2 | [`Blosc2Encoder`], [`Blosc2Settings`], [`special_chunk`] |
-//! | find good settings for some data | [`Tuner`], [`Aim`] |
-//! | react to an error | [`ChunkError::fault`], [`Fault`] |
-//!
-//! # Compatibility
-//!
-//! The decoder reads the chunks of all C-Blosc 1.x, and those of C-Blosc2 2.x and 3.x with blocks of
-//! one length and built-in filters and compressors. C-Blosc 1.21 reads the chunks of
-//! [`ChunkEncoder`], C-Blosc2 those of both encoders. The tests compare with the C libraries in both
-//! directions.
+//! Every function returns [`ChunkError`], whose message says what was found and what was expected.
+//! [`ChunkError::fault`] sorts the errors by who has to act: the data is
+//! [`Damaged`](Fault::Damaged) or [`CutShort`](Fault::CutShort), this build does not support it
+//! ([`Unsupported`](Fault::Unsupported)), a limit or the memory does not suffice
+//! ([`OverLimit`](Fault::OverLimit)), the call is wrong ([`Usage`](Fault::Usage)), or this crate is
+//! ([`Bug`](Fault::Bug)).
 //!
 //! # Untrusted input
 //!
-//! Every byte of a chunk is treated as hostile. Decoding never panics and never reads or writes out
-//! of bounds; the exception is [`Engine::CBlosc2`](Engine), which is off by default. Memory is bounded
-//! by the data's length in the header and the decoder's limits, and is allocated only when the chunk
-//! is complete.
+//! Decoding treats every byte of a chunk as hostile: it never panics and never reads or writes out
+//! of bounds. The exception is [`Engine::CBlosc2`](Engine), which is off by default. Memory is
+//! bounded by `nbytes` in the header and by the limits of the decoder, and is allocated only for a
+//! complete chunk.
 //!
-//! A chunk has no checksum: damage is detected if the result is inconsistent, but a flipped bit in
-//! stored bytes goes unnoticed. Container formats such as Bloscpack add checksums.
+//! A chunk has no checksum. Damage is detected if the result is inconsistent; a flipped bit in
+//! stored bytes can go undetected. Container formats such as Bloscpack add checksums.
+//!
+//! # Compatibility
+//!
+//! The decoder reads the chunks of all C-Blosc 1.x, and those of C-Blosc2 2.x and 3.x that have
+//! blocks of one length and built-in filters and compressors. C-Blosc 1.21 reads the chunks of
+//! [`ChunkEncoder`], C-Blosc2 reads those of both encoders. The tests compare with both C libraries
+//! in both directions.
 //!
 //! # Features
 //!
-//! | feature | default | |
+//! | feature | default | adds |
 //! |---|---|---|
 //! | `blosclz` | yes | blosclz, in Rust |
-//! | `lz4` | yes | LZ4 and LZ4HC, the C library |
+//! | `lz4` | yes | LZ4 and LZ4HC by the C library |
 //! | `snappy` | yes | Snappy, in Rust |
 //! | `zlib` | yes | zlib by libdeflate, a C library |
-//! | `zstd` | yes | Zstandard, the C library |
-//! | `blosc2` | yes | chunks of Blosc 2; without it, they are refused as [`Unsupported`](Fault::Unsupported) |
+//! | `zstd` | yes | Zstandard by the C library |
+//! | `blosc2` | yes | Blosc 2 chunks; without it, they are refused as [`Unsupported`](Fault::Unsupported) |
+//! | `pure` | no | all formats without C: LZ4HC is not written, Zstandard only read |
 //! | `blosc2-rs` | no | C-Blosc2 as a second [`Engine`]; requires cmake |
 //!
-//! [`Compressor::is_available`] reports what a build includes. Without a compressor, everything
-//! compiles, and chunks that need it are [`Unsupported`](Fault::Unsupported).
-//!
-//! # The format
-//!
-//! The data of a chunk is cut into **blocks** of equal size, except for a short last one. Each block
-//! is filtered, then compressed as one **stream** or, for small elements, as one stream for each byte
-//! of an element:
-//!
-//! ```text
-//! chunk    header | start of block 0 | .. | start of block n-1 | block | block | ..
-//!          16       4                       4 (u32, from the chunk's first byte)
-//! block    stream | stream | ..       1 stream, or `typesize` streams ("split")
-//! stream   length | bytes             4 (u32); `length` bytes of compressed data, or the data
-//!                                     itself if `length` is its length
-//!
-//! pure     header | data              a chunk that compression would not shorten
-//! copy
-//! ```
-//!
-//! Chunks of Blosc 2 have a header of 32 bytes and up to six consecutive filters. Their streams can be
-//! a single repeated byte. They can have a dictionary after the table, or consist of nothing but a
-//! header if all values are equal:
-//!
-//! ```text
-//! chunk    header | extension | table as above | [length | dictionary] | block | block | ..
-//!          16       16          4 each           4
-//! stream   length | bytes             as above; 0: zeros; -n, and a byte 1: a repeated byte n
-//! ```
+//! `pure` consists of `blosclz`, `lz4-pure`, `snappy`, `zlib-pure` and `zstd-pure`. If a build has
+//! both back ends of a format, it uses the C library. [`Compressor::is_available`] reports what a
+//! build can write, [`CompressorFormat::is_available`] what it can read. Code that names a missing
+//! compressor compiles, and fails with [`Unsupported`](Fault::Unsupported) when it runs.
 
 #![cfg_attr(
     not(feature = "blosc2"),
@@ -157,7 +201,7 @@ pub use settings_blosc2::Blosc2Settings;
 pub use special::{SpecialValue, special_chunk};
 pub use tune::{Aim, Trial, Tuned, Tuner, UnknownAim};
 
-/// Runs the examples of the README.
+/// Runs the examples of the README as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,14 +1,14 @@
-//! The compressors and filters of Blosc 1 by name, and their numbers in a chunk.
+//! The names of compressors and filters, and their numbers in a chunk.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A compressor of Blosc 1.
+/// A compressor of Blosc 1. Blosc 2 has all of them except Snappy.
 ///
-/// Each has a cargo feature; [`is_available`](Self::is_available) says whether this build includes
-/// it. [`FromStr`] and [`Display`](fmt::Display) use the names of C-Blosc.
+/// Each has a cargo feature; [`is_available`](Self::is_available) reports whether this build can
+/// write it. [`FromStr`] and [`Display`](fmt::Display) use the names of C-Blosc.
 ///
 /// ```
 /// use blosc1::{Compressor, CompressorFormat};
@@ -26,15 +26,17 @@ pub enum Compressor {
     Lz4,
     /// LZ4 with a thorough search: slow to write, as fast to read as [`Lz4`](Self::Lz4).
     Lz4hc,
-    /// Snappy, built for speed. Not every build of other readers has it, and Blosc 2 does not.
+    /// Snappy, built for speed; it has no levels. Some builds of other readers lack it, and Blosc 2
+    /// does not have it.
     Snappy,
-    /// Deflate in the zlib format; the level decides how thorough the search is.
+    /// Deflate in the zlib format. Higher levels search more thoroughly.
     Zlib,
-    /// Zstandard: the smallest output in most cases.
+    /// Zstandard: the smallest output in most cases. Levels 1 to 8 are its levels 1, 3, 5 … 15; 9
+    /// is its highest.
     Zstd,
 }
 
-/// The format of the streams in a chunk, as three bits of its flags name it.
+/// The format of the streams in a chunk, as three bits of the chunk's flags name it.
 ///
 /// Several compressors may write the same format, so a header determines the format but not always
 /// the compressor.
@@ -50,9 +52,9 @@ pub enum Compressor {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompressorFormat {
-    /// Number 0.
+    /// Number 0: the format of C-Blosc's own compressor.
     Blosclz,
-    /// Number 1: raw LZ4 blocks, of [`Compressor::Lz4`] and [`Compressor::Lz4hc`].
+    /// Number 1: raw LZ4 blocks, written by [`Compressor::Lz4`] and [`Compressor::Lz4hc`].
     Lz4,
     /// Number 2: raw Snappy, without framing.
     Snappy,
@@ -63,7 +65,7 @@ pub enum CompressorFormat {
 }
 
 impl Compressor {
-    /// All compressors, in the order of their numbers in C-Blosc's interface.
+    /// All compressors, in the order of their numbers in C-Blosc's interface. Builds may lack some.
     pub const ALL: [Self; 6] = [
         Self::Blosclz,
         Self::Lz4,
@@ -86,7 +88,7 @@ impl Compressor {
         }
     }
 
-    /// The format that it writes.
+    /// The format that it writes. Only LZ4 and LZ4HC share one.
     #[must_use]
     pub const fn format(self) -> CompressorFormat {
         match self {
@@ -98,7 +100,7 @@ impl Compressor {
         }
     }
 
-    /// The level, 1 to 9, beyond which more time buys little: the level to use when only a
+    /// The level, 1 to 9, beyond which more time gains little: the level to use if only a
     /// compressor was chosen.
     ///
     /// ```
@@ -116,9 +118,10 @@ impl Compressor {
         }
     }
 
-    /// Whether this build can write it: each format is a cargo feature.
+    /// Whether this build can write it.
     ///
-    /// [`CompressorFormat::is_available`] says what it can read, which is more in a build without C.
+    /// [`CompressorFormat::is_available`] reports whether it can read the format, which a build
+    /// without C may do for more compressors.
     #[must_use]
     pub const fn is_available(self) -> bool {
         match self {
@@ -128,7 +131,7 @@ impl Compressor {
         }
     }
 
-    /// Its number in an extended header of Blosc 2, which does not have Snappy and leaves 3 unused.
+    /// Its number in an extended Blosc 2 header. Blosc 2 has no Snappy and leaves 3 unused.
     pub(super) const fn blosc2_number(self) -> u8 {
         match self {
             Self::Blosclz => 0,
@@ -147,7 +150,7 @@ impl Compressor {
 }
 
 impl CompressorFormat {
-    /// The name, which is also that of the cargo feature.
+    /// The name, which is also the name of the cargo feature.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -159,7 +162,8 @@ impl CompressorFormat {
         }
     }
 
-    /// Whether this build can read it.
+    /// Whether this build can read it; [`Compressor::is_available`] reports whether it can write
+    /// it.
     #[must_use]
     pub const fn is_available(self) -> bool {
         match self {
@@ -171,7 +175,7 @@ impl CompressorFormat {
         }
     }
 
-    /// The format with this number in a chunk's flags.
+    /// The format with this number in a chunk's flags; `None` for 5 to 7, which are unassigned.
     pub(super) const fn from_code(code: u8) -> Option<Self> {
         match code {
             0 => Some(Self::Blosclz),
@@ -194,7 +198,7 @@ impl CompressorFormat {
         }
     }
 
-    /// An upper bound on how many bytes one byte of this format can decompress to.
+    /// An upper bound on the number of bytes to which one byte of this format can decompress.
     pub(super) const fn largest_ratio(self) -> u64 {
         match self {
             // A byte of a match's length adds at most 255.
@@ -224,6 +228,8 @@ impl fmt::Display for CompressorFormat {
 impl FromStr for Compressor {
     type Err = UnknownCompressor;
 
+    /// Takes the names of [`Compressor::name`], in lower case only, whether or not this build has
+    /// the compressor.
     fn from_str(name: &str) -> Result<Self, UnknownCompressor> {
         Self::ALL
             .into_iter()
@@ -232,18 +238,25 @@ impl FromStr for Compressor {
     }
 }
 
-/// A name that is not the name of a [`Compressor`].
+/// The error for a text that is not the name of a [`Compressor`]. Names are in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown compressor {found:?}: expected blosclz, lz4, lz4hc, snappy, zlib or zstd")]
 pub struct UnknownCompressor {
     found: Box<str>,
 }
 
-/// The filter that rearranges a block before it is compressed.
+/// The filter that rearranges a Blosc 1 block before it is compressed.
 ///
-/// A filter changes no values and no lengths; it puts similar bytes next to each other, which is
-/// what makes numbers compressible. [`FromStr`] and [`Display`](fmt::Display) use the names `none`,
-/// `byte` and `bit`.
+/// A filter changes no values and no lengths. It puts similar bytes next to each other, which makes
+/// numbers compressible. [`FromStr`] and [`Display`](fmt::Display) use the names `none`, `byte` and
+/// `bit`. Blosc 2 has more filters: [`FilterStep`](super::FilterStep).
+///
+/// ```text
+/// elements a, b, c of 4 bytes    a0 a1 a2 a3  b0 b1 b2 b3  c0 c1 c2 c3
+/// after shuffle                  a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3
+/// ```
+///
+/// Bytes after the last whole element stay in place.
 ///
 /// ```
 /// use blosc1::Filter;
@@ -255,12 +268,13 @@ pub struct UnknownCompressor {
 pub enum Filter {
     /// The block is compressed unchanged.
     None,
-    /// Shuffle: the first bytes of all elements, then the second bytes, and so on. The usual choice
-    /// for numbers.
+    /// Shuffle: the first bytes of all elements, then the second bytes, and so on. Suits most
+    /// numbers.
     #[default]
     Byte,
-    /// Bitshuffle: the lowest bits of all elements, then the next bits, and so on. Pays when
-    /// numbers use few of their bits.
+    /// Bitshuffle: the lowest bits of all elements, then the next bits, and so on. Suits numbers
+    /// that use few of their bits. A block whose number of elements is not a multiple of 8 is left
+    /// unchanged.
     Bit,
 }
 
@@ -288,6 +302,7 @@ impl fmt::Display for Filter {
 impl FromStr for Filter {
     type Err = UnknownFilter;
 
+    /// Takes the names of [`Filter::name`], in lower case only.
     fn from_str(name: &str) -> Result<Self, UnknownFilter> {
         Self::ALL
             .into_iter()
@@ -296,7 +311,7 @@ impl FromStr for Filter {
     }
 }
 
-/// A name that is not the name of a [`Filter`].
+/// The error for a text that is not the name of a [`Filter`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown filter {found:?}: expected none, byte or bit")]
 pub struct UnknownFilter {

@@ -1,24 +1,25 @@
-//! One call for one chunk.
+//! Functions for a single chunk. Each makes an encoder or decoder for one call.
 
 use std::ops::Range;
 
 use super::view::parse_header;
 use super::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkHeader, ChunkSettings};
 
-/// Compresses `data` into a chunk of Blosc 1, at most `data.len() + 16` bytes long.
+/// Compresses `data` into a Blosc 1 chunk of at most `data.len() + 16` bytes.
 ///
-/// Every C-Blosc 1.x and 2.x reads the chunk, if it was built with the compressor. The default
+/// Every C-Blosc 1.x and 2.x that was built with the compressor reads the chunk. The default
 /// [`ChunkSettings`] are LZ4 with shuffled elements of 8 bytes; set the
-/// [`typesize`](ChunkSettings::typesize) to that of the data.
+/// [`typesize`](ChunkSettings::typesize) to the size of your elements.
 ///
-/// To compress many chunks, reuse a [`ChunkEncoder`]; to make chunks of Blosc 2, use a
-/// [`Blosc2Encoder`](super::Blosc2Encoder).
+/// Data that compression does not shorten is stored as a pure copy. To compress many chunks, reuse
+/// a [`ChunkEncoder`]; to make Blosc 2 chunks, use a [`Blosc2Encoder`](super::Blosc2Encoder).
 ///
 /// # Errors
 ///
 /// Returns [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`](super::MAX_NBYTES) bytes or
-/// invalid settings, and [`Unsupported`](super::Fault::Unsupported) if this build lacks the
-/// compressor.
+/// invalid settings, [`Unsupported`](super::Fault::Unsupported) if this build cannot write the
+/// compressor's format, and [`OverLimit`](super::Fault::OverLimit) if the compressor's state cannot
+/// be allocated.
 ///
 /// ```
 /// use blosc1::{ChunkSettings, Compressor};
@@ -36,15 +37,17 @@ pub fn compress(data: &[u8], settings: ChunkSettings) -> Result<Vec<u8>, ChunkEr
     Ok(chunk)
 }
 
-/// Compresses `data` into a chunk of Blosc 1 at the beginning of `out`, and returns its length.
+/// Compresses `data` into a Blosc 1 chunk at the beginning of `out`, and returns the chunk's length
+/// in bytes.
 ///
-/// [`compress_bound`](super::compress_bound) bytes are always enough. `out` may be shorter if the data
-/// is expected to shrink. To compress many chunks without any allocation, use
+/// [`compress_bound`](super::compress_bound) bytes are always enough. `out` may be shorter if the
+/// data is expected to shrink. To compress many chunks without an allocation for each, use
 /// [`ChunkEncoder::encode_into`].
 ///
 /// # Errors
 ///
-/// Returns the errors of [`compress`], and [`ChunkError::OutputTooShort`] if the chunk does not fit.
+/// Returns the errors of [`compress`], and [`ChunkError::OutputTooShort`] if the chunk does not
+/// fit. The content of `out` is then unspecified.
 ///
 /// ```
 /// let mut out = [0; 200];
@@ -61,24 +64,22 @@ pub fn compress_into(
     Ok(header.ctbytes as usize)
 }
 
-/// Decompresses a whole chunk of Blosc 1 or 2.
+/// Decompresses a whole Blosc 1 or Blosc 2 chunk.
 ///
-/// `chunk` must be exactly one chunk; [`read_header`] returns its length as `ctbytes`. Bytes from an
-/// untrusted source cause an error at worst. Note, however, that 32 bytes can legitimately stand for
-/// 2 GiB of zeros: check `nbytes` in the header first if memory is limited, or set
+/// `chunk` must be exactly one chunk; [`read_header`] returns its length as `ctbytes`. Bytes from
+/// an untrusted source cause an error at worst. But 32 bytes can legitimately decode to 2 GiB of
+/// zeros: if memory is limited, check `nbytes` in the header first, or set
 /// [`ChunkDecoder::max_ratio`].
 ///
 /// To decompress many chunks, reuse a [`ChunkDecoder`].
 ///
 /// # Errors
 ///
-/// Returns
-///
-/// - [`CutShort`](super::Fault::CutShort) if `chunk` is incomplete, and
-///   [`Damaged`](super::Fault::Damaged) if it is too long;
-/// - [`Damaged`](super::Fault::Damaged) if it is not a chunk, or does not decompress;
-/// - [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor, or the chunk uses
-///   a feature that this crate does not have;
+/// - [`CutShort`](super::Fault::CutShort) if `chunk` is incomplete;
+/// - [`Damaged`](super::Fault::Damaged) if it is longer than its header says, is not a chunk, or
+///   does not decompress;
+/// - [`Unsupported`](super::Fault::Unsupported) if it uses a compressor or another feature that
+///   this crate or this build lacks;
 /// - [`OverLimit`](super::Fault::OverLimit) if its blocks exceed 256 MiB, or memory is exhausted.
 ///
 /// ```
@@ -96,10 +97,10 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>, ChunkError> {
     ChunkDecoder::new().decode_to_vec(chunk)
 }
 
-/// Decompresses a whole chunk of Blosc 1 or 2 into `out`, whose length must be the header's `nbytes`.
-/// Returns the header.
+/// Decompresses a whole Blosc 1 or Blosc 2 chunk into `out`, whose length must be the header's
+/// `nbytes`. Returns the header.
 ///
-/// To decompress many chunks without any allocation, use [`ChunkDecoder::decode`].
+/// To decompress many chunks without an allocation for each, use [`ChunkDecoder::decode`].
 ///
 /// # Errors
 ///
@@ -117,15 +118,16 @@ pub fn decompress_into(chunk: &[u8], out: &mut [u8]) -> Result<ChunkHeader, Chun
     ChunkDecoder::new().decode(chunk, out)
 }
 
-/// Decompresses a range of elements, and of the chunk only the blocks that contain them.
+/// Decompresses a range of elements, and decodes only the blocks that contain them.
 ///
-/// The range counts elements of the header's `typesize` bytes, like `blosc_getitem` in C. Bytes after
-/// the last whole element are not part of any element; [`ChunkDecoder::decode_range`] counts bytes.
+/// The range counts elements of the header's `typesize` bytes, like `blosc_getitem` in C. Bytes
+/// after the last whole element belong to no element; [`ChunkDecoder::decode_range`] counts bytes.
+/// An empty range within the data gives no bytes.
 ///
 /// # Errors
 ///
-/// Returns the errors of [`decompress`], and [`Usage`](super::Fault::Usage) for a range that ends
-/// after the last whole element, or before its start. Damage in other blocks is not noticed.
+/// Returns the errors of [`decompress`], and [`ChunkError::ElementRange`] for a range that ends
+/// after the last whole element, or before its start. Damage in other blocks goes undetected.
 ///
 /// ```
 /// use blosc1::{ChunkSettings, Fault};
@@ -145,8 +147,10 @@ pub fn decompress_range(chunk: &[u8], elements: Range<u32>) -> Result<Vec<u8>, C
     ChunkDecoder::new().range_to_vec(chunk, start, end - start)
 }
 
-/// Decompresses a range of elements into `out`, which must have exactly the length of the range in
-/// bytes. Returns the header.
+/// Decompresses a range of elements into `out`, which must have the length of the range in bytes.
+/// Returns the header.
+///
+/// The range counts elements, as in [`decompress_range`].
 ///
 /// # Errors
 ///
@@ -174,25 +178,25 @@ pub fn decompress_range_into(
     ChunkDecoder::new().decode_range(chunk, start, out)
 }
 
-/// The bytes of a range of elements.
+/// The bytes of a range of elements. Both ends are within the data.
 fn byte_range(header: &ChunkHeader, elements: Range<u32>) -> Result<Range<u32>, ChunkError> {
     let Range { start, end } = elements;
     let typesize = u32::from(header.typesize);
-    // Only the end mark of Bloscpack, which has no data, has a typesize of 0.
+    // Only the end mark of Bloscpack has a typesize of 0. It has no data.
     let count = header.nbytes.checked_div(typesize).unwrap_or(0);
     if start > end || end > count {
         return Err(ChunkError::ElementRange { start, end, count });
     }
-    // Both are within the data, which has fewer than 2 GiB.
+    // No overflow: both products are within the data, which is shorter than 2 GiB.
     Ok(start * typesize..end * typesize)
 }
 
-/// Checks whether the bytes are one complete chunk of Blosc 1 or 2 that can be decompressed, and
-/// returns its header.
+/// Checks that `chunk` is exactly one Blosc 1 or Blosc 2 chunk that this build can decompress.
+/// Returns the header.
 ///
-/// Header, the table of blocks, and the lengths of all streams are checked. Nothing is decompressed:
-/// a sound chunk passes, but damage within a stream is only noticed when it is decompressed. For limits
-/// on memory, see [`ChunkDecoder::validate`].
+/// The header, the block table, and the lengths of all streams are checked. Nothing is
+/// decompressed: damage within a stream goes undetected until the stream is decompressed. For other
+/// limits on memory, use [`ChunkDecoder::validate`].
 ///
 /// # Errors
 ///
@@ -212,11 +216,12 @@ pub fn validate(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
     ChunkDecoder::new().validate(chunk)
 }
 
-/// Reads the header of a chunk of Blosc 1 or 2, from at least its first 16 bytes.
+/// Reads the header of a Blosc 1 or Blosc 2 chunk from at least its first 16 bytes.
 ///
-/// The rest of the chunk need not be present: the header is enough to learn the length of the chunk
-/// and of its data. For most chunks of Blosc 2, a [`ChunkExtension`](super::ChunkExtension) in the
-/// next 16 bytes contains the filters. To check a whole chunk, use [`validate`].
+/// The rest of the chunk need not be present, and is not examined: the header is enough to learn
+/// the length of the chunk and of its data. Most Blosc 2 chunks have a
+/// [`ChunkExtension`](super::ChunkExtension) with the filters in the next 16 bytes. To check a
+/// whole chunk, use [`validate`].
 ///
 /// # Errors
 ///
@@ -233,6 +238,23 @@ pub fn validate(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
 /// assert_eq!(header.compressor_format(), Some(CompressorFormat::Lz4));
 /// assert_eq!(header.filter(), Filter::Byte);
 /// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+///
+/// Chunks that follow each other are separated by their headers:
+///
+/// ```
+/// let mut file = blosc1::compress(&[1; 5000], Default::default())?;
+/// file.extend(blosc1::compress(&[2; 300], Default::default())?);
+///
+/// let (mut rest, mut lengths) = (file.as_slice(), Vec::new());
+/// while !rest.is_empty() {
+///     let len = blosc1::read_header(rest)?.ctbytes as usize;
+///     let (chunk, later) = rest.split_at_checked(len).ok_or("the last chunk is cut short")?;
+///     lengths.push(blosc1::decompress(chunk)?.len());
+///     rest = later;
+/// }
+/// assert_eq!(lengths, [5000, 300]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn read_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
     parse_header(chunk)

@@ -1,26 +1,28 @@
-//! Where the encoder writes a chunk: a vector that grows, or a slice.
+//! The destinations of an encoded chunk: a vector that grows, or a slice.
 
 use super::ChunkError;
 use super::compressor::StreamEncoder;
 use super::layout::HEADER_LEN;
 use super::scratch::{le_u32, room_for};
 
-/// Where a chunk is written, from its first byte on.
+/// The destination of a chunk, written from its first byte to its last.
 pub(super) trait Output {
     /// Bytes written so far.
     fn written(&self) -> usize;
 
-    /// Appends zeros: room for header and table.
+    /// Appends zeros as room for the header and the block table.
     fn zeros(&mut self, len: usize) -> Result<(), ChunkError>;
 
     /// Appends bytes.
     fn append(&mut self, bytes: &[u8]) -> Result<(), ChunkError>;
 
-    /// Notes in the table that the block begins at the end of what is written.
+    /// Writes to the block table that the block begins at the current end.
     fn note_start(&mut self, block: u32) -> Result<(), ChunkError>;
 
-    /// Appends one stream, its length first: in its compressed form if that is shorter, else as it
-    /// is. Returns its length, or `None` if that exceeds `most`.
+    /// Appends one stream, preceded by its length: compressed if that is shorter, else unchanged.
+    ///
+    /// Returns the length of the stored stream, or `None` if it exceeds `most`; then nothing is
+    /// appended.
     fn append_stream(
         &mut self,
         compressor: &mut StreamEncoder,
@@ -29,8 +31,10 @@ pub(super) trait Output {
     ) -> Result<Option<usize>, ChunkError>;
 }
 
-/// The end of a vector. Streams are compressed into a buffer first, since room in a vector would have
-/// to be filled with zeros.
+/// The end of a vector.
+///
+/// Streams are compressed into a buffer first, since room in a vector would have to be filled with
+/// zeros.
 pub(super) struct Growing<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
@@ -85,9 +89,11 @@ impl Output for Growing<'_> {
     }
 }
 
-/// The stream in its compressed form, if that is shorter, or as it is. Compressors do not use all of a
-/// short buffer, so they always get one byte less than the stream has, whatever is left for the chunk:
-/// otherwise the result would depend on that.
+/// The compressed stream if it is shorter, else the stream itself.
+///
+/// The compressor always gets one byte less room than the stream has, even if less is left for the
+/// chunk. Compressors do not use all of a short buffer, so the result would depend on the room
+/// otherwise.
 fn shorter<'a>(
     compressor: &mut StreamEncoder,
     stream: &'a [u8],
@@ -100,8 +106,9 @@ fn shorter<'a>(
     }
 }
 
-/// The beginning of a slice. Streams are compressed to where they belong, but through a buffer where
-/// the slice ends.
+/// The beginning of a slice.
+///
+/// Streams are compressed directly to their place; near the end of the slice, through a buffer.
 pub(super) struct Slice<'a> {
     out: &'a mut [u8],
     written: usize,
@@ -118,7 +125,7 @@ impl<'a> Slice<'a> {
     }
 }
 
-/// The next `len` bytes of a slice.
+/// Takes the next `len` bytes of a slice.
 fn next<'a>(
     out: &'a mut [u8],
     written: &mut usize,
@@ -185,7 +192,7 @@ impl Output for Slice<'_> {
     }
 }
 
-/// Writes the start of a block to the table after the header.
+/// Writes the start of a block to the block table after the header.
 fn note(chunk: &mut [u8], block: u32, at: [u8; 4]) -> Result<(), ChunkError> {
     let slot = HEADER_LEN + 4 * block as usize;
     let slot = chunk.get_mut(slot..).and_then(<[u8]>::first_chunk_mut);

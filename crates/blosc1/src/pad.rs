@@ -1,29 +1,29 @@
 //! Extends a chunk with padding, so that it can replace a longer one.
 //!
-//! Where chunks are stored without space between them, a chunk that replaces another must have the
-//! same length. The table of a chunk contains the start of each block, and each stream is preceded by
-//! its length, so that no decoder reads the bytes after the last stream: C-Blosc 1.21.6 (the tests
-//! below), python-blosc 1.11.4 and numcodecs (19,400 chunks) read chunks with padding of more than
-//! twice the length of the data.
+//! Where chunks are stored without space between them, a replacement must have the same length. The
+//! block table contains the start of each block, and each stream is preceded by its length, so no
+//! decoder reads the bytes after the last stream. C-Blosc 1.21.6 (the tests below), python-blosc
+//! 1.11.4 and numcodecs (19,400 chunks) read chunks with padding of more than twice the length of
+//! the data.
 
 use super::ChunkHeader;
 use super::layout::HEADER_LEN;
 
-/// Extends a chunk to exactly `to` bytes, with zeros after its last stream, and adjusts its header.
+/// Extends a Blosc 1 chunk to exactly `to` bytes, with zeros after its last stream, and adjusts its
+/// header.
 ///
 /// Returns `false`, and does not change the chunk, if this is impossible:
 ///
-/// - the chunk is longer than `to`, or `to` is longer than a chunk can be;
-/// - its length is fixed, as that of pure copies (C-Blosc refuses those of another length) and empty
-///   chunks;
-/// - `chunk` is not exactly one chunk of Blosc 1.
+/// - the chunk is longer than `to`, or `to` exceeds the longest chunk;
+/// - its length is fixed: C-Blosc refuses pure copies and empty chunks of another length;
+/// - `chunk` is not exactly one Blosc 1 chunk.
 #[must_use]
 pub fn pad_chunk(chunk: &mut Vec<u8>, to: u32) -> bool {
     let header = chunk.first_chunk::<HEADER_LEN>();
     let Some(header) = header.and_then(|bytes| ChunkHeader::parse(bytes).ok()) else {
         return false;
     };
-    // Blosc 2 has more kinds of chunks with a fixed length, and its readers were not tested.
+    // Blosc 2 has more kinds of chunks with a fixed length, and no test covers its readers.
     if header.is_blosc2() || chunk.len() != header.ctbytes as usize || to < header.ctbytes {
         return false;
     }
@@ -32,7 +32,8 @@ pub fn pad_chunk(chunk: &mut Vec<u8>, to: u32) -> bool {
         ..header
     };
     let bytes = padded.to_bytes();
-    // The checks of the header cover the chunks whose length is fixed, and the longest chunk.
+    // Parsing refuses another length for the kinds of fixed length, and more than the longest
+    // chunk.
     if ChunkHeader::parse(&bytes) != Ok(padded) {
         return false;
     }

@@ -1,4 +1,7 @@
-//! The blocks of one chunk, shared among threads.
+//! Shares the blocks of one chunk among threads.
+//!
+//! Threads are started for each chunk and end with it; there is no pool. Blocks are given out one
+//! at a time, so a slow thread takes fewer of them.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -10,17 +13,22 @@ use super::block_encoder::{BlockEncoder, Job};
 use super::output::{Growing, Output};
 use super::scratch::to_u32;
 
-/// The most threads that work on a chunk, as in C-Blosc.
+/// The most threads for one chunk, as in C-Blosc.
 const MAX_THREADS: usize = 256;
 
-/// How many other threads help, if there shall be `count`.
+/// The number of other threads when `count` threads are requested in total.
 pub(super) fn helpers(count: usize) -> usize {
     count.clamp(1, MAX_THREADS) - 1
 }
 
-/// Runs `work` with `own` on this thread and with each of `helpers` on another, and returns what each
-/// has returned, in this order. A thread that cannot be started returns the default of `T`: the others
-/// do its part.
+/// Runs `work` with `own` on this thread and with each of `helpers` on another. Returns the results
+/// in this order, or the first error in this order.
+///
+/// If a thread cannot be started, its result is the default of `T`, and the others do its part.
+///
+/// # Errors
+///
+/// Returns the errors of `work`, and [`ChunkError::Bug`] if it panics on another thread.
 pub(super) fn share<C: Send, T: Default + Send>(
     own: &mut C,
     helpers: &mut [C],
@@ -42,7 +50,7 @@ pub(super) fn share<C: Send, T: Default + Send>(
     })
 }
 
-/// The blocks of a chunk that are still to be done, each with its place in the output.
+/// The blocks of a chunk that no thread has taken yet, each with its place in the output.
 pub(super) struct Queue<I>(Mutex<I>);
 
 impl<I: Iterator> Queue<I> {
@@ -50,21 +58,25 @@ impl<I: Iterator> Queue<I> {
         Self(Mutex::new(blocks))
     }
 
-    /// The next block, if there is one.
+    /// The next block; `None` if all are taken.
     pub fn next(&self) -> Option<I::Item> {
         let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.next()
     }
 }
 
-/// A block in the part of a thread.
+/// A block that a thread has encoded, and its bytes in that thread's part.
 struct Encoded {
     block: u32,
     bytes: Range<usize>,
 }
 
-/// Appends the streams of all blocks, which `own` and `helpers` encode, and completes the table.
-/// Returns the length of the chunk, or `None` if they do not fit `room`.
+/// Appends the streams of all blocks, which `own` and `helpers` encode, and completes the block
+/// table.
+///
+/// Each thread collects its blocks in its own vector; they are copied to `out` in the order of the
+/// blocks, so the chunk does not depend on the threads. Returns the length of the chunk, or `None`
+/// if the streams do not fit `room`.
 pub(super) fn encode(
     job: &Job<'_>,
     own: &mut BlockEncoder,
@@ -73,7 +85,7 @@ pub(super) fn encode(
     out: &mut impl Output,
 ) -> Result<Option<u32>, ChunkError> {
     let next = AtomicU32::new(0);
-    // Bytes of streams, except for one of each.
+    // Bytes of all streams so far, without the length and one byte of each.
     let used = AtomicUsize::new(0);
     let parts = share(own, helpers, |encoder| {
         encode_part(job, encoder, &next, &used, room)
@@ -96,7 +108,7 @@ pub(super) fn encode(
     to_u32(out.written()).map(Some)
 }
 
-/// Encodes blocks as long as there are any, and as they fit.
+/// Encodes blocks until none are left, or they no longer fit `room`.
 fn encode_part(
     job: &Job<'_>,
     encoder: &mut BlockEncoder,

@@ -1,14 +1,17 @@
-//! The first block of a chunk, kept for the blocks that are stored as their difference from it.
+//! The first block of a chunk with delta, kept for its other blocks, which are stored as
+//! differences from it.
 
 use super::ChunkError;
 use super::scratch::room_for;
 
-/// A decoded first block, and the stored bytes that it was decoded from. These are compared by
-/// content: the address of a chunk does not identify it, since a caller may reuse its buffer.
+/// A decoded first block, and the stored bytes that it was decoded from.
+///
+/// The stored bytes are compared by content: the address of a chunk does not identify it, since a
+/// caller may reuse its buffer.
 #[derive(Default)]
 pub(super) struct ReferenceBlock {
     stored: Vec<u8>,
-    /// Lengths of the parts of `stored`; `None` while the block is not valid.
+    /// Lengths of the parts of `stored`; `None` while `block` is not valid.
     lens: Option<[usize; 3]>,
     block: Vec<u8>,
     len: usize,
@@ -28,14 +31,15 @@ impl ReferenceBlock {
         })
     }
 
-    /// Room for another block, which becomes valid with [`keep`](Self::keep).
+    /// Room for another block. The old one is no longer valid; the new one is after
+    /// [`keep`](Self::keep).
     pub fn room(&mut self, len: usize) -> &mut [u8] {
         self.lens = None;
         self.len = len;
         room_for(&mut self.block, len)
     }
 
-    /// Marks the block as decoded from these bytes.
+    /// Marks the content of [`room`](Self::room) as decoded from these bytes.
     pub fn keep(&mut self, stored: [&[u8]; 3]) {
         self.stored.clear();
         for part in stored {

@@ -5,10 +5,10 @@ use super::ChunkError;
 // A chunk is shorter than 2 GiB: its positions fit a usize, and lengths of slices fit a u64.
 const _: () = assert!(usize::BITS >= 32 && usize::BITS <= 64);
 
-/// The first `len` bytes of a buffer, with unspecified content.
+/// The first `len` bytes of a buffer, which grows if necessary. Their content is unspecified.
 pub(super) fn room_for(scratch: &mut Vec<u8>, len: usize) -> &mut [u8] {
     if scratch.len() < len {
-        // Allocated anew, so that untouched pages cost nothing and no old content is copied.
+        // A new allocation: untouched pages cost nothing, and no old content is copied.
         *scratch = Vec::new();
         *scratch = vec![0; len];
     }
@@ -29,17 +29,17 @@ pub(super) fn zeros(len: usize) -> Result<Vec<u8>, ChunkError> {
     Ok(zeros)
 }
 
-/// A length or position within a chunk, which is shorter than 2 GiB.
+/// A length or position within a chunk, which is shorter than 2 GiB, as the type that chunks store.
 ///
 /// # Errors
 ///
-/// Returns [`ChunkError::Bug`] if it is too large.
+/// Returns [`ChunkError::Bug`] if it does not fit 32 bits.
 pub(super) fn to_u32(position: usize) -> Result<u32, ChunkError> {
     let what = "a position within a chunk exceeds 32 bits";
     u32::try_from(position).map_err(|_| ChunkError::Bug { what })
 }
 
-/// [`to_u32`] as it is stored in a chunk.
+/// [`to_u32`] as the four bytes in a chunk.
 pub(super) fn le_u32(position: usize) -> Result<[u8; 4], ChunkError> {
     to_u32(position).map(u32::to_le_bytes)
 }

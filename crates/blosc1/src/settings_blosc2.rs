@@ -1,13 +1,16 @@
-//! The settings of the encoder for Blosc 2.
+//! The settings of the Blosc 2 encoder.
 
 use super::layout::MAX_BLOCKSIZE;
 use super::pipeline::truncate;
 use super::{ChunkError, ChunkSettings, Compressor, Filter, FilterPipeline, FilterStep};
 
-/// The largest block that C-Blosc2 reads.
+/// The largest block in bytes that C-Blosc2 reads.
 const MAX_BLOCKSIZE2: u32 = 536_866_816;
 
 /// How [`Blosc2Encoder`](super::Blosc2Encoder) makes a chunk.
+///
+/// The defaults are those of [`ChunkSettings`]. Unlike there, a block size is used exactly, and
+/// there may be up to six filters.
 ///
 /// ```
 /// use blosc1::{Blosc2Encoder, Blosc2Settings, Compressor, FilterPipeline, FilterStep};
@@ -28,15 +31,16 @@ const MAX_BLOCKSIZE2: u32 = 536_866_816;
 pub struct Blosc2Settings {
     /// The compressor: any except Snappy, which Blosc 2 does not have.
     pub compressor: Compressor,
-    /// The compression level, from 0 (store the data as a pure copy) to 9 (smallest output). Each
-    /// compressor interprets it in its own way; see [`Compressor::default_level`].
+    /// The compression level, from 0 (store the data as a pure copy) to 9 (smallest output). With
+    /// LZ4, as in C-Blosc2, levels above 0 only affect the block size.
     pub level: u8,
-    /// The filters applied to each block before compression, a single shuffle by default.
+    /// The filters applied to each block before compression; a single shuffle by default.
     pub filters: FilterPipeline,
     /// Bytes of one element, 1 to 255, 8 by default.
     pub typesize: u8,
-    /// Bytes of a block, used exactly unless there is less data, or `None` (the default) to choose
-    /// them by compressor and level.
+    /// Uncompressed bytes of a block, 1 to 536,866,816, or `None` (the default) to choose them by
+    /// compressor and level. Used exactly, unless there is less data. A block size that is not a
+    /// whole number of elements is never split.
     pub blocksize: Option<u32>,
 }
 
@@ -55,7 +59,8 @@ impl Default for Blosc2Settings {
 }
 
 impl Blosc2Settings {
-    /// Sets the compressor. The level stays; see [`Compressor::default_level`] for one that suits it.
+    /// Sets the compressor. The level does not change; [`Compressor::default_level`] suits each
+    /// compressor.
     #[must_use]
     pub const fn compressor(mut self, compressor: Compressor) -> Self {
         self.compressor = compressor;
@@ -69,7 +74,7 @@ impl Blosc2Settings {
         self
     }
 
-    /// Sets the filters.
+    /// Sets the filters, which replace the shuffle of the default.
     #[must_use]
     pub const fn filters(mut self, filters: FilterPipeline) -> Self {
         self.filters = filters;
@@ -83,14 +88,15 @@ impl Blosc2Settings {
         self
     }
 
-    /// Sets the bytes of a block; `None` to choose them by compressor and level.
+    /// Sets the uncompressed bytes of a block; `None` to choose them by compressor and level.
     #[must_use]
     pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
         self.blocksize = blocksize;
         self
     }
 
-    /// Refuses settings that no chunk can have.
+    /// Refuses what [`ChunkSettings::check`] refuses, Snappy, a block size outside C-Blosc2's
+    /// range, and truncated precision that the elements do not have.
     pub(super) fn check(&self) -> Result<(), ChunkError> {
         self.as_blosc1().check()?;
         if self.compressor == Compressor::Snappy {
@@ -113,9 +119,10 @@ impl Blosc2Settings {
         Ok(())
     }
 
-    /// The level of the compressor.
+    /// The level at which the compressor runs.
     ///
-    /// LZ4 skips no positions at any level, as in C-Blosc2: its level affects the block size only.
+    /// LZ4 always runs at 9, where it skips no positions, as in C-Blosc2: its level affects the
+    /// block size only.
     pub(super) fn stream_level(&self) -> u8 {
         match self.compressor {
             Compressor::Lz4 => 9,
@@ -123,7 +130,7 @@ impl Blosc2Settings {
         }
     }
 
-    /// The settings that matter for the layout; the only filter among them is the shuffle.
+    /// The settings on which the layout depends. Of the filters, only a shuffle affects it.
     pub(super) fn as_blosc1(&self) -> ChunkSettings {
         let filter = if self.filters.steps().any(|step| step == FilterStep::Shuffle) {
             Filter::Byte

@@ -1,17 +1,22 @@
-//! [`settings_of`]: the settings by which a chunk was made.
+//! [`settings_of`]: the settings that a chunk was made with, as far as it records them.
 
 use super::pipeline::Transpose;
 use super::view::ChunkView;
 use super::{ChunkError, ChunkSettings, Compressor, Filter, blocksize};
 
-/// The settings that the header of a chunk states. It does not state the level, which is the compressor's default, nor which
-/// of the two compressors of LZ4 made the chunk: it is the fast one. The block size is left to the level if that chooses the
-/// chunk's. `None` if the header does not name a known compressor: the end mark, special values, or pure copies with an
-/// unassigned number; or one that is not built.
+/// The settings that the header of a chunk records, for making another chunk like it.
+///
+/// The header does not record the level, which is set to the compressor's default, nor which of the
+/// two compressors of LZ4 made the chunk, for which the fast one is returned. The block size is
+/// `None` if the default level chooses the chunk's own.
+///
+/// Returns `None` if the header names no compressor (the end mark, special values, a pure copy with
+/// an unassigned number), or one that this build cannot write.
 ///
 /// # Errors
 ///
-/// Returns the errors of the header, and [`Unsupported`](super::Fault::Unsupported) for streams of an unknown compressor.
+/// Returns the errors of parsing the header, and [`Unsupported`](super::Fault::Unsupported) for
+/// streams of an unknown compressor.
 pub fn settings_of(chunk: &[u8]) -> Result<Option<ChunkSettings>, ChunkError> {
     let view = ChunkView::open(chunk)?;
     let header = &view.header;
@@ -41,7 +46,8 @@ pub fn settings_of(chunk: &[u8]) -> Result<Option<ChunkSettings>, ChunkError> {
     }))
 }
 
-/// As [`settings_of`], for a chunk of Blosc 2. Chunks made with these settings are of Blosc 1, which has other block sizes.
+/// [`settings_of`] for a Blosc 2 chunk. The settings make Blosc 1 chunks, whose block sizes differ,
+/// so the block size is left to the level.
 fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkError> {
     let number = view.extension.map(|extension| extension.compressor);
     let compressor = if view.has_streams() {

@@ -1,4 +1,5 @@
-//! Data that needs no decompression: pure copies and special values.
+//! Data that needs no decompression: pure copies and special values. Also makes chunks of special
+//! values.
 
 use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT, SpecialKind};
 use super::header::{BLOSC2_STABLE, FLAGS_EXTENDED, VERSIONLZ};
@@ -19,7 +20,7 @@ pub(super) enum PlainData<'a> {
 }
 
 impl<'a> PlainData<'a> {
-    /// The data of a chunk of special values; `value` is what follows its header.
+    /// The data of a chunk of special values; `value` are the bytes after its header.
     pub fn of(special: SpecialKind, typesize: u8, value: &'a [u8]) -> Self {
         Self::Repeat(match special {
             SpecialKind::Zeros | SpecialKind::Uninit => &[0],
@@ -29,11 +30,11 @@ impl<'a> PlainData<'a> {
         })
     }
 
-    /// Fills `out` with the data from byte `start` on.
+    /// Fills `out` with the data from byte `start`. The caller has checked the range.
     ///
     /// # Errors
     ///
-    /// Returns [`ChunkError::Bug`] if there is less data: the caller has checked the range.
+    /// Returns [`ChunkError::Bug`] if there is less data.
     pub fn read(self, start: usize, out: &mut [u8]) -> Result<(), ChunkError> {
         match self {
             Self::Bytes(bytes) => {
@@ -52,7 +53,8 @@ impl<'a> PlainData<'a> {
     }
 }
 
-/// Fills `out` with the repeated `value`, which is not empty, from byte `start` of the result on.
+/// Fills `out` with the repetition of `value`, which is not empty, from byte `start` of that
+/// repetition.
 fn repeat(value: &[u8], start: usize, out: &mut [u8]) {
     let skip = start % value.len();
     let first = value.iter().cycle().skip(skip).take(value.len());
@@ -68,23 +70,26 @@ fn repeat(value: &[u8], start: usize, out: &mut [u8]) {
     }
 }
 
-/// The content of a [special chunk](special_chunk) of Blosc 2, which takes 32 bytes whatever the
-/// length of its data.
+/// The content of a [special chunk](special_chunk), a Blosc 2 chunk of 32 bytes plus the value, for
+/// data of any length.
 ///
-/// [`SpecialKind`] is the counterpart for reading such a chunk.
+/// A chunk that was read has the corresponding [`SpecialKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialValue<'a> {
     /// All bytes are zero.
     Zeros,
-    /// All elements are the floating-point value NaN.
+    /// All elements are the floating-point value NaN. The typesize must be 4 or 8.
     Nan,
-    /// The content is unspecified; readers return zeros, or what happens to be in memory.
+    /// The content is unspecified: this crate reads zeros, other readers may leave memory as it
+    /// was.
     Uninit,
-    /// All elements are these 1 to 255 bytes, which follow the header.
+    /// All elements are these 1 to 255 bytes, which follow the header. Their number need not be the
+    /// typesize.
     Value(&'a [u8]),
 }
 
 impl SpecialValue<'_> {
+    /// The number of the kind in the header's flags.
     const fn code(self) -> u8 {
         match self {
             Self::Zeros => 1,
@@ -95,11 +100,11 @@ impl SpecialValue<'_> {
     }
 }
 
-/// Makes a chunk of Blosc 2 that decodes to `nbytes` bytes of a repeated value, in 32 bytes plus the
-/// bytes of the value.
+/// Makes a Blosc 2 chunk that decodes to `nbytes` bytes of a repeated value. It is 32 bytes long,
+/// plus the bytes of the value.
 ///
 /// `blocksize` is the block size in bytes for readers that read block by block; it is clamped to 1
-/// to `nbytes`.
+/// to `nbytes`. `nbytes` may be 0.
 ///
 /// # Errors
 ///

@@ -1,4 +1,7 @@
-//! A parsed chunk, whose positions are all checked before they are used.
+//! A parsed chunk. Every position in it is checked before it is used.
+//!
+//! [`ChunkView::open`] parses the header and compares lengths; the table and the streams are
+//! checked when a block is asked for. No method allocates.
 
 use std::ops::Range;
 
@@ -13,22 +16,23 @@ use super::{ChunkError, ChunkHeader, CompressorFormat};
 /// The longest dictionary that any C-Blosc2 reads.
 const MAX_DICTIONARY: u32 = 128 << 10;
 
-/// A chunk with a sound header.
+/// A chunk with a consistent header.
 pub(super) struct ChunkView<'a> {
     pub header: ChunkHeader,
     pub extension: Option<ChunkExtension>,
     pub layout: Layout,
-    /// The filters to undo; none if there are no streams.
+    /// The filters to undo; none if the chunk has no streams.
     pub filters: InverseFilters,
-    /// The dictionary of the compressor, if the chunk has one and its bytes are present.
+    /// The dictionary of the compressor; `None` if the chunk has none, or its bytes are not
+    /// present.
     pub dictionary: Option<&'a [u8]>,
-    /// Where the first block can begin.
+    /// The first byte at which a block may begin: the end of the table and of the dictionary.
     body: usize,
     pub chunk: &'a [u8],
 }
 
 impl<'a> ChunkView<'a> {
-    /// Parses the header of a complete chunk and compares its length with the bytes given.
+    /// Parses the header of a complete chunk. Its length must be exactly the header's `ctbytes`.
     #[inline]
     pub fn open(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let view = Self::open_head(chunk)?;
@@ -46,8 +50,8 @@ impl<'a> ChunkView<'a> {
         Ok(view)
     }
 
-    /// Parses a chunk of which only the header, the table of blocks and the length of the
-    /// dictionary need be present.
+    /// Parses a chunk that contains at least the header, the block table and the length of the
+    /// dictionary.
     #[inline]
     pub fn open_head(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let header = parse_header(chunk)?;
@@ -75,7 +79,7 @@ impl<'a> ChunkView<'a> {
         Ok(view)
     }
 
-    /// Parses the second half of the header, and what depends on it.
+    /// Parses the second half of the header, and the parts that depend on it.
     fn extend(&mut self) -> Result<(), ChunkError> {
         let (found, expected) = (self.chunk.len(), EXTENDED_LEN);
         let bytes = self.chunk.get(HEADER_LEN..).and_then(<[u8]>::first_chunk);
@@ -124,19 +128,19 @@ impl<'a> ChunkView<'a> {
         Ok(Some(to_u32(start)?..to_u32(self.body)?))
     }
 
-    /// Whether there is a dictionary to decompress the streams with.
+    /// Whether the streams depend on a dictionary.
     fn has_dictionary(&self) -> bool {
         let extension = self.extension.as_ref();
         extension.is_some_and(ChunkExtension::has_dictionary) && self.has_streams()
     }
 
-    /// Whether there is anything to decompress.
+    /// Whether the chunk has streams to decompress.
     pub fn has_streams(&self) -> bool {
         let special = self.extension.and_then(|extension| extension.special());
         self.header.has_streams() && special.is_none()
     }
 
-    /// The data, if it needs no decompression.
+    /// The data, if the chunk is a pure copy or consists of special values.
     pub fn plain(&self) -> Option<PlainData<'a>> {
         let rest = self.chunk.get(self.header.len()..)?;
         if let Some(special) = self.extension.and_then(|extension| extension.special()) {
@@ -150,6 +154,11 @@ impl<'a> ChunkView<'a> {
     }
 
     /// The format of the streams.
+    ///
+    /// # Errors
+    ///
+    /// Refuses an unknown format, another `versionlz`, a format that this build cannot read, and a
+    /// dictionary for a format without dictionaries.
     pub fn format(&self) -> Result<CompressorFormat, ChunkError> {
         let code = self.header.format_code();
         let format = self.header.compressor_format();
@@ -175,7 +184,7 @@ impl<'a> ChunkView<'a> {
         Ok(format)
     }
 
-    /// The start of a block according to the table.
+    /// The start of a block according to the table. It is at least `body` and at most `ctbytes`.
     pub fn start(&self, block: u32) -> Result<u32, ChunkError> {
         let nblocks = self.layout.nblocks();
         if block >= nblocks {
@@ -196,12 +205,15 @@ impl<'a> ChunkView<'a> {
         Ok(start)
     }
 
-    /// The streams of a block. Blocks can be anywhere after the table, in any order: C-Blosc with
-    /// several threads writes them in the order in which they are finished.
+    /// The streams of a block.
+    ///
+    /// Blocks can begin anywhere after the table, in any order: C-Blosc with several threads writes
+    /// them in the order in which they are finished.
     pub fn streams(&self, block: u32) -> Result<Streams<'a>, ChunkError> {
         let start = self.start(block)? as usize;
         let rest = self.chunk.get(start..).ok_or(self.cut_short(start))?;
-        // Earlier versions have other runs, or none, and no reader handles them reliably.
+        // Earlier versions encode repeated bytes differently or not at all, and no reader handles
+        // them reliably.
         let runs = self.extension.is_some() && self.header.version >= BLOSC2_STABLE;
         let by_data = self.filters.delta;
         Ok(Streams {
@@ -212,8 +224,8 @@ impl<'a> ChunkView<'a> {
         })
     }
 
-    /// All stored bytes that a decoded block depends on, if it does not depend on another block:
-    /// header, dictionary, and the streams of the block.
+    /// All stored bytes on which the decoded block depends: the header, the dictionary, and the
+    /// block's streams. With delta, it also depends on the first block.
     pub fn stored(&self, block: u32) -> Result<[&'a [u8]; 3], ChunkError> {
         let len = self.layout.block(block).len();
         let count = self.layout.streams(len);
@@ -223,12 +235,12 @@ impl<'a> ChunkView<'a> {
             streams.next(len / count)?;
         }
         let used = all.len() - streams.rest.len();
-        // `open_head` has read the header.
+        // `open_head` has checked that the header is present.
         let head = &self.chunk[..self.layout.header_len];
         Ok([head, self.dictionary.unwrap_or(&[]), &all[..used]])
     }
 
-    /// The error for a chunk that does not have this many bytes.
+    /// The error for a chunk with fewer than `expected` bytes.
     fn cut_short(&self, expected: usize) -> ChunkError {
         let found = self.chunk.len();
         ChunkError::CutShort { found, expected }
@@ -246,10 +258,10 @@ pub(super) fn parse_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
 pub(super) struct Streams<'a> {
     block: u32,
     rest: &'a [u8],
-    /// Whether a length of 0 or less encodes a repeated byte.
+    /// Whether a length of 0 or less encodes a repeated byte (Blosc 2, version 5).
     runs: bool,
-    /// Whether no stream may be longer than its data. No writer makes such a stream in a chunk with
-    /// delta, where the streams of the first block are read again for each other block.
+    /// Whether no stream may be longer than its data. This holds for chunks with delta, where each
+    /// block reads the streams of the first block again. No writer makes longer ones there.
     by_data: bool,
 }
 
@@ -294,7 +306,8 @@ impl<'a> Streams<'a> {
         })
     }
 
-    /// A repeated byte: a length of 0 encodes zeros, another byte is a negative length and a token.
+    /// A repeated byte: length 0 encodes zeros; length -n, followed by an odd token, encodes the
+    /// byte n.
     fn run(&mut self, length: u32, rest: &'a [u8]) -> Result<Stream<'a>, ChunkError> {
         self.rest = rest;
         if length == 0 {
@@ -315,15 +328,17 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// The longest stream for `len` bytes of data, which are fewer than 2 GiB. Without this bound, all
-/// blocks could begin at the same long stream, and reading would take its length for each block.
+/// The longest stream that any compressor makes for `len` bytes of data, which are fewer than 2
+/// GiB.
 ///
-/// C-Blosc gives Snappy `32 + len + len / 6` bytes, and any other compressor the length of the data.
+/// C-Blosc gives Snappy `32 + len + len / 6` bytes of room, and any other compressor the length of
+/// the data. Without this bound, all blocks could begin at the same long stream, and decoding would
+/// read it once for each block.
 fn longest(len: usize) -> usize {
     len + len / 6 + 64
 }
 
-/// The longest stream; lengths are signed in Blosc 2.
+/// The largest length of a stream; lengths are signed in Blosc 2.
 const MAX_LENGTH: u32 = 0x7FFF_FFFF;
-/// The bit that the byte after a negative length has set if the two encode a repeated byte.
+/// The bit that must be set in the byte after a negative length, the token of a repeated byte.
 pub(super) const RUN_TOKEN: u8 = 0x01;

@@ -1,4 +1,4 @@
-//! Anything into a dataset.
+//! Writes datasets: directories of bcolz, BLZ and carray.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use bloscpack_open::{
 use crate::{Counted, Work, with_given};
 
 impl Work<'_> {
-    /// Makes a dataset of an array or a table.
+    /// Makes a dataset of an array or a table. A copy of a dataset keeps its settings, as far as none are given.
     pub(crate) fn dataset(&self, layout: DatasetLayout, path: &Path) -> Result<()> {
         let settings = self.settings;
         if let (Inner::Table(table), None) = (self.source.inner(), &settings.column)
@@ -62,7 +62,7 @@ impl Work<'_> {
         self.fill_table(builder.layout(layout), rows, path)
     }
 
-    /// Rows of one column into a new array.
+    /// Writes the rows of one column into a new array.
     fn fill_array(&self, builder: CArrayBuilder, rows: BoxedSource<'_>, path: &Path) -> Result<()> {
         let settings = self.settings;
         let builder = builder.index(settings.index).replace(settings.replace);
@@ -73,7 +73,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Rows into a new table.
+    /// Writes rows into a new table.
     fn fill_table(&self, builder: CTableBuilder, rows: BoxedSource<'_>, path: &Path) -> Result<()> {
         let settings = self.settings;
         let builder = builder.index(settings.index).replace(settings.replace);
@@ -84,18 +84,18 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A new array with the settings of this one, unless others are given.
+    /// A builder with the settings of an existing array, unless others are given.
     fn like_array(&self, array: &CArray, layout: DatasetLayout) -> CArrayBuilder {
         let mut builder = array.like();
         if layout != DatasetLayout::CarrayDocument {
-            // Only there may chunks have any shape. Elsewhere they consist of whole rows.
+            // Only this layout has chunks of any shape. In the others they consist of whole rows.
             let rows = array.chunk_shape().first().copied().unwrap_or(1);
             builder = builder.chunk_rows(rows.max(1));
         }
         self.settings.storage.array(builder).layout(layout)
     }
 
-    /// The same for a table.
+    /// A builder with the settings of an existing table, unless others are given.
     fn like_table(&self, table: &CTable, layout: DatasetLayout) -> Result<CTableBuilder> {
         let storage = &self.settings.storage;
         let builder = CTable::builder()
@@ -112,7 +112,7 @@ impl Work<'_> {
             rows = rows.max(array.chunk_shape().first().copied());
             builder = builder.column(name, self.like_array(array, layout));
         }
-        // There the columns share a chunk length: the longest of them.
+        // In these layouts the columns share a chunk length: take the longest.
         Ok(
             match rows.filter(|_| documented && storage.chunklen.is_none()) {
                 Some(rows) => builder.chunk_rows(rows),
@@ -129,7 +129,7 @@ impl Work<'_> {
         }
     }
 
-    /// The columns of a table that have attributes of their own.
+    /// The columns of a table that have attributes, with these.
     pub(crate) fn column_attributes(&self) -> Result<Vec<(String, Attributes)>> {
         let names = self.source.outline()?.columns;
         let mut found = Vec::new();
@@ -143,7 +143,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether only the whole dataset has attributes and a chunk length.
+/// Whether columns of this layout have no attributes and no chunk length of their own.
 fn is_documented(layout: DatasetLayout) -> bool {
     [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument].contains(&layout)
 }

@@ -1,4 +1,4 @@
-//! Anything into a file of another format, or into records.
+//! Writes files of other programs, and Bloscpack files with records.
 
 use std::io::{self, BufWriter, Write};
 
@@ -18,7 +18,7 @@ macro_rules! write_records {
 }
 
 impl Work<'_> {
-    /// Writes a file of another format.
+    /// Writes a file of another program.
     pub(crate) fn exchange(&self, format: Format, output: Output<'_>) -> Result<Made> {
         let mut to = BufWriter::new(output);
         let selection = self.settings.selection();
@@ -32,7 +32,7 @@ impl Work<'_> {
         })
     }
 
-    /// Writes a file of records: the JSON of each row.
+    /// Writes a Bloscpack file of records, each the JSON of a row.
     pub(crate) fn records(&self, output: Output<'_>) -> Result<Made> {
         let mut rows = self.settings.rows(self.source)?;
         let builder = RecordWriter::builder()
@@ -48,7 +48,7 @@ impl Work<'_> {
     }
 }
 
-/// Passes each line on, without its end.
+/// Passes on each line without its line end.
 struct Lines<F> {
     line: Vec<u8>,
     take: F,

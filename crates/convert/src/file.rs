@@ -1,4 +1,4 @@
-//! Anything with content or an array into a Bloscpack file.
+//! Writes Bloscpack files with content or with a NumPy array.
 
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
@@ -26,15 +26,16 @@ use bloscpack_wire::internal::to_u64;
 
 use crate::{ElementReader, Made, Work, with_given};
 
-/// Where a file is written.
+/// The target of [`Conversion::write`](crate::Conversion::write).
 pub enum Output<'a> {
-    /// Anything that takes bytes in order. A Bloscpack file whose length is not known beforehand becomes a stream with an end mark.
+    /// A target that is written in order, such as a pipe. A Bloscpack file whose length is not known beforehand becomes a
+    /// stream with an end mark.
     Stream(&'a mut (dyn Write + Send)),
-    /// A file that can be read back and written at any position. Its header is completed at the end.
+    /// A file that can be read back and written at any position. Its header and offset table are completed at the end.
     File(&'a mut dyn Seekable),
 }
 
-/// What can be read, written and sought.
+/// A target that can be read, written and sought.
 pub trait Seekable: Read + Write + Seek + Send {}
 
 impl<T: Read + Write + Seek + Send> Seekable for T {}
@@ -64,19 +65,19 @@ impl Write for Output<'_> {
     }
 }
 
-/// The facts of an array that a file has to know.
+/// What a Bloscpack file states about its array.
 struct Facts {
     dtype: DType,
     shape: Vec<u64>,
     attributes: Attributes,
     typesize: u8,
-    /// The codec of its chunks, where it is known.
+    /// The codec of the source's chunks, if it is known.
     codec: Option<Compressor>,
     bytes: u64,
 }
 
 impl Work<'_> {
-    /// Writes a Bloscpack file.
+    /// Writes a Bloscpack file. A copy of a Bloscpack file keeps its settings and metadata.
     pub(crate) fn file(&self, output: Output<'_>) -> Result<Made> {
         let is_whole = self.settings.is_whole();
         match (self.source.kind(), self.source.source()) {
@@ -94,7 +95,7 @@ impl Work<'_> {
         }
     }
 
-    /// The elements as they are in a `.npy` file, also in Fortran's order.
+    /// Copies the elements of a `.npy` file, even in Fortran order.
     fn file_from_npy(&self, source: &SharedSource, output: Output<'_>) -> Result<Made> {
         let mut reader = SourceReader::new(Arc::clone(source));
         let header = read_npy_header(&mut reader)?;
@@ -106,7 +107,7 @@ impl Work<'_> {
         if !codec && storage.filter.is_none() {
             builder = builder.auto(Aim::Balance);
         }
-        // As Bloscpack: longer elements are compressed as bytes.
+        // As in Bloscpack for Python: longer elements are compressed as bytes.
         let typesize = u8::try_from(header.dtype.itemsize()).ok();
         let builder = with_given!(builder,
             version: self.settings.version,
@@ -118,6 +119,7 @@ impl Work<'_> {
         self.encode(builder, &mut reader, output)
     }
 
+    /// Compresses the content of a Bloscpack file again.
     fn file_from_file(&self, source: &SharedSource, output: Output<'_>) -> Result<Made> {
         let options = &self.settings.options;
         let survey = Survey::of_file(SourceReader::new(Arc::clone(source)), options)?;
@@ -131,7 +133,7 @@ impl Work<'_> {
         made
     }
 
-    /// An encoder with the settings of the file, unless others are given.
+    /// An encoder with the settings of an existing file, unless others are given.
     fn like_file(&self, survey: &Survey) -> Result<EncoderBuilder> {
         let Some(first) = survey.members.first() else {
             return Err(Error::new(Code::CutShort, "it is empty"));
@@ -176,7 +178,7 @@ impl Work<'_> {
         ))
     }
 
-    /// Writes the rows of an array.
+    /// Writes the elements of an array, with NumPy metadata.
     fn file_from_rows(&self, output: Output<'_>) -> Result<Made> {
         let facts = match self.carray()? {
             Some(array) => Facts {
@@ -193,7 +195,7 @@ impl Work<'_> {
             let message = "version 1 cannot store the shape of an array";
             return Err(Error::usage(message).with_hint("use version 2 or 3"));
         }
-        // As `pack_ndarray` of the Python tool writes it.
+        // As `pack_ndarray` of Bloscpack for Python writes it.
         let metadata = numpy_metadata(&facts.dtype, &facts.shape, false, &facts.attributes)?;
         let storage = &self.settings.storage;
         let codec = storage.compressor.or(facts.codec);
@@ -210,7 +212,7 @@ impl Work<'_> {
         self.encode(builder, &mut elements, output)
     }
 
-    /// The facts of an array that is not a dataset.
+    /// The facts of an array that is not in a dataset.
     fn facts_of_rows(&self) -> Result<Facts> {
         let attributes = self.attributes()?;
         let mut source = self.fixed()?;
@@ -228,7 +230,7 @@ impl Work<'_> {
         })
     }
 
-    /// Compresses all that a reader gives, by a builder that has the settings of the input.
+    /// Compresses everything that a reader returns. `builder` has the settings of the source; the given ones replace them.
     fn encode(
         &self,
         builder: EncoderBuilder,
@@ -237,7 +239,7 @@ impl Work<'_> {
     ) -> Result<Made> {
         macro_rules! encoded {
             ($encoder:expr) => {{
-                // An encoder that is dropped, not finished, leaves a file that no reader takes for complete.
+                // If the encoder is dropped before `finish`, no reader takes the file for complete.
                 let mut encoder = $encoder;
                 encoder.read_from(content)?;
                 let tuned = encoder.tune()?.cloned();

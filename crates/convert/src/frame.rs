@@ -1,4 +1,4 @@
-//! Anything with an array into a Blosc2 frame.
+//! Writes Blosc2 frames with an array.
 
 use std::path::Path;
 
@@ -16,16 +16,16 @@ use crate::file::codec_of;
 use crate::store::NO_LAYER;
 use crate::{Work, check_itemsize, with_given};
 
-/// Bytes of elements that are in memory at once, unless a chunk has more.
+/// The number of bytes that are read and written at once, unless a chunk has more: 64 MiB.
 pub const BAND: usize = 64 << 20;
 
 impl Work<'_> {
-    /// Makes a frame at a path: a file, or a folder if that exists.
+    /// Makes a frame at a path: a file, or a sparse frame if the path is a folder.
     pub(crate) fn frame(&self, kind: ArrayKind, path: &Path) -> Result<()> {
         let whole = self.settings.is_whole();
         let builder = match (self.source.inner(), self.carray()?) {
             (Inner::Frame(_), _) => {
-                // It says what is wrong with the array in the frame.
+                // Reading says what is wrong with the array in the frame.
                 let missing = self.source.columns(&self.settings.selection()).err();
                 return Err(missing.unwrap_or_else(|| Error::bug("a frame without an array")));
             }
@@ -52,7 +52,7 @@ impl Work<'_> {
         made.flush()
     }
 
-    /// A new array of this kind.
+    /// A builder for a new array of this kind.
     fn new_frame(
         &self,
         kind: ArrayKind,
@@ -81,7 +81,7 @@ impl Work<'_> {
         self.settings.storage.frame(builder, shape)
     }
 
-    /// A new array with the settings of this one, unless others are given.
+    /// A builder with the settings of an existing array, unless others are given.
     fn like_frame(&self, source: &NdArray, kind: ArrayKind) -> Result<NdArrayBuilder> {
         let builder = match source.like() {
             Err(error) if error.category() == Category::Unsupported => {
@@ -109,15 +109,15 @@ impl Work<'_> {
         self.settings.storage.frame(builder, source.shape())
     }
 
-    /// A new array with the settings of the array of a dataset, unless others are given.
+    /// A builder with dtype, shape, attributes and codec of an array in a dataset, unless others are given.
     fn like_dataset(&self, source: &CArray, kind: ArrayKind) -> Result<NdArrayBuilder> {
-        // Blosc2 has no Snappy, so those arrays get its default codec.
+        // Blosc2 does not have Snappy: such arrays get its default codec.
         let codec = Some(codec_of(source)).filter(|codec| *codec != Compressor::Snappy);
         let like = (source.dtype(), source.shape());
         self.new_frame(kind, like, source.attributes(), codec)
     }
 
-    /// Makes a frame from the rows of any other input.
+    /// Makes a frame from rows, for any other input.
     fn frame_of_rows(&self, kind: ArrayKind, path: &Path) -> Result<()> {
         let attributes = self.attributes()?;
         let mut source = self.fixed()?;
@@ -130,7 +130,7 @@ impl Work<'_> {
         )?;
         let chunk = made.chunk_shape().first().copied().unwrap_or(1).max(1);
         let row = source.column().row_bytes().max(1);
-        // A chunk of more bytes than memory can have is an error where it is read.
+        // A chunk that does not fit into memory is an error when it is read.
         let chunk = usize::try_from(u64::from(chunk).saturating_mul(row)).unwrap_or(usize::MAX);
         let at_once = chunk.saturating_mul((BAND / chunk).max(1));
         let shape = source.shape().to_vec();
@@ -143,7 +143,7 @@ impl Work<'_> {
         made.flush()
     }
 
-    /// A new array with these attributes as metalayers, which python-blosc2 shows as `vlmeta`.
+    /// Adds the attributes as metalayers, which python-blosc2 shows as `vlmeta`.
     fn with_attributes(
         &self,
         builder: NdArrayBuilder,

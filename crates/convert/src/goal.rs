@@ -1,4 +1,4 @@
-//! [`Goal`]: what is made, by the name that it is to have or by what is asked for.
+//! [`Goal`]: the format of the output, by the ending of its name or by request.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -14,17 +14,17 @@ use bloscpack_open::{
     zarr::Format as ZarrFormat,
 };
 
-/// The form of a store.
+/// The form of a python-blosc2 store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreForm {
-    /// A ZIP archive.
+    /// A ZIP archive, `.b2z`.
     Archive,
-    /// A directory.
+    /// A directory, `.b2d`.
     Folder,
 }
 
 impl StoreForm {
-    /// The ending of its name, and the name of the layout.
+    /// The ending without its dot, which is also the name of the goal: `b2z` or `b2d`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,7 +40,11 @@ impl fmt::Display for StoreForm {
     }
 }
 
-/// What is made.
+/// The format of the output.
+///
+/// [`is_written`](Self::is_written) goals are files, for [`Conversion::write`](crate::Conversion::write). The others are made
+/// at a path by [`Conversion::make`](crate::Conversion::make). [`Conversion::run`](crate::Conversion::run) takes both. The
+/// default is a dataset of the layout bcolz.
 ///
 /// ```
 /// use bloscpack_convert::Goal;
@@ -53,27 +57,27 @@ impl fmt::Display for StoreForm {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// A dataset: a directory with an array or a table.
+    /// A dataset: a directory with an array or a table. Of a tree, a folder of datasets.
     Dataset(DatasetLayout),
-    /// A Blosc2 frame with an array.
+    /// A Blosc2 frame with an n-dimensional array.
     Frame(ArrayKind),
     /// A store of python-blosc2, with a table or with arrays.
     Store(StoreForm),
-    /// A Zarr array, or a group of arrays.
+    /// A Zarr array, or a group: the columns of a table, or a tree.
     Zarr(ZarrFormat),
-    /// A Bloscpack file whose metadata describes a NumPy array.
+    /// A Bloscpack file. Its metadata describes a NumPy array, if the source is an array.
     File,
     /// A Bloscpack file with a record for each row, as JSON.
     Records,
-    /// A file of another format.
+    /// A file of another program: NumPy, CSV, JSON lines, Arrow, Parquet, or plain bytes.
     Format(Format),
 }
 
-/// The endings of names that can be made.
+/// The hint about unknown endings.
 const ENDINGS: &str = "known are .npy, .npz, .csv, .tsv, .jsonl, .arrow, .arrows, .parquet, .bin, .blp, .b2nd, .b2frame, .b2z, .b2d, .zarr, .bcolz and .blz";
 
 impl Goal {
-    /// All of them.
+    /// All goals.
     pub fn all() -> impl Iterator<Item = Self> {
         let layouts = [
             Self::File,
@@ -92,7 +96,7 @@ impl Goal {
         Format::WRITTEN.into_iter().map(Self::Format).chain(layouts)
     }
 
-    /// Its name.
+    /// The name, which [`named`](Self::named) accepts: a layout such as `bcolz`, or a format such as `csv`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -107,7 +111,15 @@ impl Goal {
         }
     }
 
-    /// The goal of this name; `zarr` is the newest version.
+    /// The goal with this name, in any case; `zarr` is Zarr 3. `None` for any other name.
+    ///
+    /// ```
+    /// use bloscpack_convert::Goal;
+    /// use bloscpack_open::zarr::Format;
+    /// assert_eq!(Goal::named("zarr"), Some(Goal::Zarr(Format::V3)));
+    /// assert_eq!(Goal::named("BCOLZ"), Some(Goal::default()));
+    /// assert_eq!(Goal::named("hdf5"), None);
+    /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -116,10 +128,13 @@ impl Goal {
         }
     }
 
-    /// What is made at `path`: what was given, or what the ending of the name promises, if anything.
+    /// The goal for a path: `given`, or the one that the ending of the name tells. `None` if neither tells one.
+    ///
+    /// The ending `.b2nd` permits both kinds of frame, `.zarr` both versions, `.bcolz` and `.blz` every layout of datasets,
+    /// `.blp` also records, and `.arrow` also a stream. A number after a dot, as in `prices-1.2`, is no ending.
     ///
     /// # Errors
-    /// Returns wrong usage for an ending that is not known, or that contradicts what was given.
+    /// Returns `Code::Usage` for an ending that is unknown or of another program, and for one that contradicts `given`.
     pub fn of_path(path: &Path, given: Option<Self>) -> Result<Option<Self>> {
         match (Self::promised(path, given)?, given) {
             (Some(promised), Some(given)) if !promised.is_kept_by(given) => {
@@ -131,7 +146,7 @@ impl Goal {
         }
     }
 
-    /// The same kind as that of an input; `None` for records, which no conversion makes of records.
+    /// The goal with the format of an input, for a copy; `None` for records, for which the caller must choose.
     #[must_use]
     pub fn like(source: &dyn Container) -> Option<Self> {
         Some(match source.inner() {
@@ -145,12 +160,12 @@ impl Goal {
         })
     }
 
-    /// What the ending of a name promises, if it has one.
+    /// The goal that the ending of a name promises; `None` without an ending.
     fn promised(path: &Path, given: Option<Self>) -> Result<Option<Self>> {
         Ok(Some(match Ending::of_path(path) {
             None => {
                 let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-                // Parts of dates and versions are no endings.
+                // Parts of dates and versions are not endings.
                 if given.is_some() || !ending.starts_with(|first: char| first.is_ascii_alphabetic())
                 {
                     return Ok(None);
@@ -171,7 +186,7 @@ impl Goal {
         }))
     }
 
-    /// Whether a name that promises this may be given to `made`: the ending of frames and datasets leaves their layout open.
+    /// Whether a name that promises this goal may be given to `made`.
     fn is_kept_by(self, made: Self) -> bool {
         match (self, made) {
             (Self::Frame(_), Self::Frame(_))
@@ -184,7 +199,7 @@ impl Goal {
         }
     }
 
-    /// Whether it has a place for missing values. Elsewhere NaN and the like stand for them.
+    /// Whether the format can store missing values. In the others, NaN, NaT and empty text represent them.
     #[must_use]
     pub fn has_missing(self) -> bool {
         match self {
@@ -194,7 +209,7 @@ impl Goal {
         }
     }
 
-    /// Whether it is a file that is written from its first byte on; all else is made at a path.
+    /// Whether the output is a file that is written in order. Other goals are made at a path.
     #[must_use]
     pub fn is_written(self) -> bool {
         matches!(self, Self::File | Self::Records | Self::Format(_))
@@ -213,7 +228,7 @@ impl fmt::Display for Goal {
     }
 }
 
-/// The error of making something else than the ending of the name says.
+/// The error for a goal that contradicts the ending of the name; `is` describes what the ending is for.
 pub fn mismatch(is: &str, hint: impl Into<Cow<'static, str>>) -> Error {
     Error::usage(format!("its name is that of {is}")).with_hint(hint)
 }

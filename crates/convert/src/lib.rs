@@ -1,8 +1,36 @@
-//! Anything into anything else: every kind of input that `bloscpack-open` opens, into every format that is written.
+//! Converts every kind of input that `bloscpack-open` opens into every format that is written.
 //!
-//! A [`Conversion`] says what is made, and how. It [makes](Conversion::make) a dataset, a frame, a store or Zarr at a path, and
-//! [writes](Conversion::write) a file to anything that can be written; [`run`](Conversion::run) does either, so that what it makes
-//! appears whole or not at all.
+//! ```text
+//!   &dyn Container ──▶ Conversion { goal, part, columns, storage, … }
+//!                          │ check: refuses what the goal cannot store
+//!            ┌─────────────┴──────────────┐
+//!            ▼ write                      ▼ make
+//!     File, Records, Format       Dataset, Frame, Store, Zarr
+//!     to any Write, in order      at a path: an empty folder, or a file that does not exist
+//!            └─────────────┬──────────────┘
+//!                          ▼ run
+//!     a temporary folder beside the path ──▶ sync ──▶ rename: the output appears complete
+//! ```
+//!
+//! | the source | becomes |
+//! |---|---|
+//! | an array | an array with the same axes; in files of rows one column `value` |
+//! | a table | a table; if the goal holds one array, choose a [`column`](Conversion::column) |
+//! | a tree: a store, a Zarr group, a folder | a tree of stores, Zarr groups or datasets |
+//! | the settings of its chunks | kept if source and goal are of the same family and [`Storage`] does not set others |
+//! | Blosc 1 chunks of an array, into Zarr | taken over without recompression, if shapes and settings stay |
+//! | attributes, axis names, missing values, time zones | kept if the goal can store them, else dropped with a warning |
+//!
+//! [`Conversion::run`] suffices for paths. To write to anything else, call [`Conversion::write`] or [`Conversion::make`]. Both
+//! read in batches and boxes, so inputs may be larger than memory.
+//!
+//! # Errors
+//!
+//! All functions return [`bloscpack_error::Error`]. What the goal cannot store is `Code::Usage`, `CannotStore`, `NeedsColumn`,
+//! `NeedsDtype`, or another code of the category [`Usage`](bloscpack_error::Category::Usage). Errors of the input are on
+//! [`Side::Source`](bloscpack_error::Side::Source), errors of the output on [`Side::Target`](bloscpack_error::Side::Target).
+//!
+//! # Example
 //!
 //! ```
 //! # testkit::enter_testdata();
@@ -51,7 +79,7 @@ pub use rows::{Counted, ElementReader};
 pub use storage::Storage;
 pub use store::{Tree, new_table};
 
-/// A builder with the settings that were given.
+/// Calls the setters of a builder for those values that are `Some`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_given {
@@ -65,63 +93,84 @@ macro_rules! with_given {
     }};
 }
 
-/// What is made of an input, and how.
+/// A conversion: the format of the output, the part of the input, and the settings.
+///
+/// Fields that stay at their defaults convert everything, with the settings of the input or the defaults of the format.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_convert::{Conversion, Goal, Output};
+/// use bloscpack_open::{Bounds, Options, Part, exchange::Format, open};
+///
+/// let table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &Options::new())?;
+/// let mut conversion = Conversion::new(Goal::Format(Format::Csv));
+/// conversion.columns = vec!["id".to_owned(), "price".to_owned()];
+/// conversion.part = Part::Rows(Bounds::from(..2));
+/// let mut text = Vec::new();
+/// let made = conversion.write(&*table, Output::Stream(&mut text), &|_| ())?;
+/// assert_eq!(made.rows, 2);
+/// assert!(text.starts_with(b"id,price\n"));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Conversion {
-    /// What is made.
+    /// The format of the output.
     pub goal: Goal,
-    /// How it is compressed and divided.
+    /// Compression and chunk shapes of the output.
     pub storage: Storage,
-    /// The only column of a table that is wanted, as an array.
+    /// The only column of a table to convert, as an array.
     pub column: Option<String>,
-    /// The only columns of a table that are wanted, in this order, as a table; all if there are none.
+    /// The columns of a table to convert, in this order, as a table; all if empty, which is the default.
     pub columns: Vec<String>,
-    /// The part that is wanted.
+    /// The part to convert: everything (the default), rows or a slice.
     pub part: Part,
-    /// Whether NaN and "not a time" are written as missing values.
+    /// Whether NaN and NaT ("not a time") are written as missing values; false by default.
     pub nan_as_null: bool,
-    /// Whether a table is made with a column for each field of an array.
+    /// Whether an array of structured elements becomes a table with a column for each field; false by default. Done anyway for
+    /// a one-dimensional array of another format that becomes a bcolz dataset, because bcolz opens structured elements only as
+    /// a table.
     pub table: bool,
-    /// The dtype of the elements of a frame that does not store it.
+    /// The dtype of the elements of a frame that does not store one.
     pub dtype: Option<DType>,
-    /// The name of a single array in a store.
+    /// The name of a single array in a store; `array` by default.
     pub name: String,
-    /// Columns of files of text that have as many characters as their dtype says, and no other length, in a store.
+    /// Columns whose text keeps the fixed length of its dtype in a store, for sources in text files. Other text gets a varying
+    /// length.
     pub typed: Vec<String>,
-    /// The expected final number of rows of a dataset.
+    /// The expected final number of rows of a dataset, from which its chunk length is chosen.
     pub expected_rows: Option<u64>,
-    /// Whether a dataset gets an index of the minimum, maximum and nulls of its superchunks.
+    /// Whether a dataset gets an index: minimum, maximum and number of missing values of each superchunk. False by default.
     pub index: bool,
-    /// The version of a new Bloscpack file.
+    /// The format version of a new Bloscpack file; 3 by default.
     pub version: Option<FormatVersion>,
-    /// The bytes of a chunk of a new Bloscpack file.
+    /// The bytes of a chunk of a new Bloscpack file; by default as in the source, or chosen automatically.
     pub chunk_size: Option<u32>,
-    /// Whether a dataset, or a file, that is at the path is replaced, in a single change.
+    /// Whether [`run`](Self::run) replaces a file or dataset at the path, in a single change; false by default.
     pub replace: bool,
-    /// Threads, limits and memory.
+    /// Threads, limits and cache.
     pub options: Options,
 }
 
-/// What was made.
+/// Facts about the output.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Made {
-    /// The rows of a file of another format.
+    /// The rows in a file of another program; 0 for other goals.
     pub rows: u64,
-    /// Chunks of Zarr that were taken as they are.
+    /// Chunks of Zarr arrays that were taken over without recompression.
     pub chunks_taken: u64,
-    /// Chunks of Zarr that were compressed.
+    /// Chunks of Zarr arrays that were compressed.
     pub chunks_compressed: u64,
-    /// The settings of a Bloscpack file that were chosen by its first bytes.
+    /// The settings of a Bloscpack file, if they were chosen by a sample of its content.
     pub tuned: Option<Tuned>,
 }
 
-/// Told of what the output does not store.
+/// Receives warnings about what the output does not store.
 pub type Warn<'a> = dyn Fn(&str) + 'a;
 
 impl Conversion {
-    /// All of an input, with its own settings.
+    /// Converts everything, with the settings of the input.
     #[must_use]
     pub fn new(goal: Goal) -> Self {
         Self {
@@ -144,10 +193,10 @@ impl Conversion {
         }
     }
 
-    /// Refuses settings that the output does not have.
+    /// Checks that the goal supports the settings, without an input.
     ///
     /// # Errors
-    /// Returns wrong usage.
+    /// Returns `Code::Usage` that names the setting.
     pub fn check_settings(&self) -> Result<()> {
         self.storage.check(self.goal)?;
         if self.chunk_size.is_some() && self.goal != Goal::File {
@@ -170,10 +219,13 @@ impl Conversion {
         Ok(())
     }
 
-    /// Refuses what cannot be made of this input, and settings that the output does not have.
+    /// Checks that the goal can store this input, and supports the settings. Reads headers only, except for records, whose
+    /// columns show in their content.
     ///
     /// # Errors
-    /// Returns wrong usage, and damage of what describes the input.
+    /// Returns an error of the category [`Usage`](bloscpack_error::Category::Usage): `Code::NeedsColumn` for a table where one
+    /// array is needed, `Code::NotATable` for a column of something else, `Code::NeedsDtype` for a frame without a dtype,
+    /// `Code::Usage` for others; and damage of the input's metadata.
     pub fn check(&self, source: &dyn Container) -> Result<()> {
         self.check_settings()?;
         let is_tree = self.is_tree(source);
@@ -197,12 +249,14 @@ impl Conversion {
         Ok(())
     }
 
-    /// Makes a dataset, a frame, a store or Zarr at a path: of an empty folder, or of a file that does not exist. What of the input
-    /// has no place in it is a warning. After an error, what is at the path is not complete.
+    /// Makes a dataset, a frame, a store or Zarr at a path, which must be an empty folder, or for a frame in one file a path
+    /// that does not exist. `warn` receives a warning for everything that the output does not store. A store is always made
+    /// as a folder; [`run`](Self::run) packs it. After an error, the output is incomplete.
     ///
     /// # Errors
-    /// Returns wrong usage by [`check`](Self::check), for a file, and for elements that the output cannot store; errors of the input
-    /// on [`Side::Source`](bloscpack_error::Side::Source), and of the output.
+    /// Returns the errors of [`check`](Self::check), `Code::Usage` for a goal that [is written](Goal::is_written), errors for
+    /// elements that the output cannot store, errors of the input on [`Side::Source`](bloscpack_error::Side::Source), and
+    /// errors of the output.
     pub fn make(&self, source: &dyn Container, path: &Path, warn: &Warn<'_>) -> Result<Made> {
         if self.needs_table(source)? {
             let with_columns = Self {
@@ -231,10 +285,12 @@ impl Conversion {
         Ok(made)
     }
 
-    /// Writes a Bloscpack file, records, or a file of another format.
+    /// Writes a Bloscpack file, records, or a file of another program, in order. After an error, a part of the output may have
+    /// been written; no reader takes an unfinished Bloscpack file for complete.
     ///
     /// # Errors
-    /// Returns the errors of [`make`](Self::make), and wrong usage for what is no such file.
+    /// Returns the errors of [`check`](Self::check), `Code::Usage` for a goal that is not [written](Goal::is_written), errors
+    /// for elements that the output cannot store, and errors of the input and of the output.
     pub fn write(
         &self,
         source: &dyn Container,
@@ -250,6 +306,7 @@ impl Conversion {
         }
     }
 
+    /// Checks the conversion, and begins it.
     fn work<'a>(&'a self, source: &'a dyn Container, warn: &'a Warn<'a>) -> Result<Work<'a>> {
         self.check(source)?;
         Ok(Work {
@@ -259,7 +316,7 @@ impl Conversion {
         })
     }
 
-    /// The wanted part.
+    /// The part and the columns as a [`Selection`] of `bloscpack-open`.
     #[must_use]
     pub fn selection(&self) -> Selection {
         let columns = self.column.iter().chain(&self.columns);
@@ -269,12 +326,12 @@ impl Conversion {
             .as_array(self.column.is_some())
     }
 
-    /// Whether everything is wanted as it is.
+    /// Whether everything is converted without a selection.
     fn is_whole(&self) -> bool {
         self.part == Part::All && self.columns.is_empty() && !self.table
     }
 
-    /// Whether the elements have fields: bcolz opens them only as a table.
+    /// Whether the elements have fields and the goal is bcolz, which opens them only as a table.
     fn needs_table(&self, source: &dyn Container) -> Result<bool> {
         let is_bcolz = matches!(
             self.goal,
@@ -291,17 +348,17 @@ impl Conversion {
         Ok(array.is_some_and(|array| array.dtype().fields().is_some()))
     }
 
-    /// Whether everything in a tree is converted.
+    /// Whether the source is a tree, all of which is converted.
     fn is_tree(&self, source: &dyn Container) -> bool {
         source.is_tree() && self.column.is_none()
     }
 
-    /// Limits on what is written: those of the readers, which can be raised but not lowered.
+    /// The limits on what is written: at least the default limits of readers.
     fn write_limits(&self) -> Limits {
         self.options.limits.max(Limits::default())
     }
 
-    /// Refuses a table where one array is needed, and a column of what is not a table.
+    /// Refuses a table where one array is needed, and a column of an input that is not a table.
     fn check_one_array(&self, source: &dyn Container) -> Result<()> {
         if source.kind() == Kind::Bloscpack && self.column.is_none() {
             return Ok(());
@@ -318,7 +375,7 @@ impl Conversion {
         }
     }
 
-    /// Refuses elements of which nobody says what they are.
+    /// Refuses a frame whose dtype is neither stored nor given.
     fn check_dtype(&self, source: &dyn Container) -> Result<()> {
         let Inner::NdArray(array) = source.inner() else {
             return Ok(());
@@ -330,7 +387,7 @@ impl Conversion {
         check_itemsize(dtype, array)
     }
 
-    /// The wanted rows.
+    /// The selected rows.
     fn rows<'a>(&self, source: &'a dyn Container) -> Result<BoxedSource<'a>> {
         let mut rows = source.columns(&self.selection())?;
         if self.table {
@@ -350,7 +407,7 @@ impl Conversion {
     }
 }
 
-/// A conversion that is under way.
+/// A conversion of one input.
 #[derive(Clone, Copy)]
 struct Work<'a> {
     settings: &'a Conversion,
@@ -359,7 +416,7 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// The user's attributes of the input or of its column, for a target that stores JSON. Warns about those that JSON does not
+    /// The user's attributes of the input or of its column, for a target that stores JSON. Warns about those that JSON cannot
     /// express.
     fn attributes(&self) -> Result<Attributes> {
         let user = self.source.attributes(self.settings.column.as_deref())?;
@@ -367,7 +424,7 @@ impl<'a> Work<'a> {
         Ok(user.attributes)
     }
 
-    /// The wanted rows as elements of a fixed length, for targets that store no others.
+    /// The selected rows as elements of fixed length, for targets that store no others.
     fn fixed(&self) -> Result<BoxedSource<'a>> {
         let rows = self.settings.rows(self.source)?;
         if rows.schema().columns.iter().all(Column::is_fixed) {
@@ -378,7 +435,7 @@ impl<'a> Work<'a> {
         Ok(Box::new(FixedSource::new(rows, &longest)?))
     }
 
-    /// The wanted elements, if they are those of one array.
+    /// The selected elements as an array; `None` if they can only be read as rows.
     fn array(&self) -> Result<Option<Box<dyn Array + 'a>>> {
         let Some(array) = self.source.array(self.settings.column.as_deref())? else {
             return Ok(None);
@@ -396,7 +453,7 @@ impl<'a> Work<'a> {
         Ok(Some(Box::new(Window::new(array, &region.ranges)?)))
     }
 
-    /// The array of a dataset, if all of it is wanted: the dataset itself, or the column of a table.
+    /// The array in a dataset, if all of it is converted: the dataset itself, or a column of a table.
     fn carray(&self) -> Result<Option<&'a CArray>> {
         match (self.source.inner(), &self.settings.column) {
             _ if !self.settings.is_whole() => Ok(None),
@@ -406,19 +463,19 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Whether the input is of another program, or records, whose text is as long as the longest.
+    /// Whether text in the source has the length of the longest value, and no length of its own.
     fn is_of_text(&self) -> bool {
         matches!(self.source.kind(), Kind::File(_) | Kind::Records)
     }
 
-    /// Tells what became of missing values, if that is news.
+    /// Warns how missing values were stored, for sources in files and records.
     fn warn_about_missing(&self, rows: &Counted<'_>) {
         if self.is_of_text() {
             rows.warnings().iter().for_each(|text| (self.warn)(text));
         }
     }
 
-    /// Warns about metadata that a target does not store.
+    /// Warns about metadata that the target does not store.
     fn warn_about_lost(&self, names: &[String], why: &str) {
         warn_about_lost(names, why, self.warn);
     }
@@ -435,13 +492,13 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Counts bytes of work; an error ends it.
+    /// Counts bytes for the progress function, which may end the work with an error.
     fn advance(&self, bytes: u64, total: u64) -> Result<()> {
         Ok(self.source.watch().count(bytes, Some(total))?)
     }
 }
 
-/// Warns about metadata that a target does not store.
+/// Warns about metadata that the target does not store.
 fn warn_about_lost(names: &[String], why: &str, warn: &Warn<'_>) {
     if !names.is_empty() {
         let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
@@ -452,7 +509,7 @@ fn warn_about_lost(names: &[String], why: &str, warn: &Warn<'_>) {
     }
 }
 
-/// Refuses a dtype of another size than that of the elements.
+/// Refuses a dtype whose size is not the element's.
 fn check_itemsize(dtype: &DType, array: &NdArray) -> Result<()> {
     let (found, expected) = (dtype.itemsize(), u64::from(array.itemsize()));
     if found == expected {
@@ -462,7 +519,7 @@ fn check_itemsize(dtype: &DType, array: &NdArray) -> Result<()> {
     Err(Error::usage(message))
 }
 
-/// The names of the columns of a table; `None` for what is none. Rows of text are not read for them.
+/// The names of the columns of a table; `None` for any other input. Does not read rows of text files.
 fn names_of_table(source: &dyn Container) -> Result<Option<Vec<String>>> {
     match source.kind() {
         Kind::Records => Ok(names_of(&*source.columns(&Selection::default())?)),

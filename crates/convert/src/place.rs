@@ -1,4 +1,4 @@
-//! Outputs that appear whole or not at all.
+//! [`Conversion::run`]: outputs that appear complete or not at all.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,12 +11,15 @@ use bloscpack_storage::{Disk, Folder as _, internal::sync_file, zip_folder};
 use crate::{Conversion, Goal, Made, Output, StoreForm, Warn};
 
 impl Conversion {
-    /// Makes the output at a path, where it appears when it is complete. With [`replace`](Self::replace), a file or a dataset that is
-    /// there stays until then; everything else that is there is never replaced.
+    /// Makes the output at a path. It appears there when it is complete and synced; until then it is in a temporary folder
+    /// beside the path, which is removed after an error.
+    ///
+    /// With [`replace`](Self::replace), an existing file, or a dataset where a dataset is made, is replaced in one step.
+    /// Nothing else is ever replaced.
     ///
     /// # Errors
-    /// Returns the errors of [`make`](Self::make) and [`write`](Self::write), and one of the kind
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+    /// Returns the errors of [`make`](Self::make) and [`write`](Self::write), and an I/O error of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) for a path that exists.
     pub fn run(&self, source: &dyn Container, path: &Path, warn: &Warn<'_>) -> Result<Made> {
         self.check(source)?;
         let is_file = self.goal.is_written()
@@ -68,7 +71,7 @@ impl Conversion {
         Ok(made)
     }
 
-    /// Whether a dataset is made, and not a folder of them.
+    /// Whether a single dataset is made, and not a folder of datasets.
     fn is_dataset(&self, source: &dyn Container) -> bool {
         matches!(self.goal, Goal::Dataset(_)) && !self.is_tree(source)
     }

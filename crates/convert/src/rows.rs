@@ -1,4 +1,4 @@
-//! What passes the rows on: to elements, and to a count of what is missing.
+//! Adapters of rows: [`ElementReader`] for targets that read bytes, [`Counted`] for targets without missing values.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -7,15 +7,15 @@ use bloscpack_error::Result;
 use bloscpack_open::array::BATCH;
 use bloscpack_open::exchange::{Batch, BoxedSource, Cells, OneArray, Schema, Source};
 
-/// A source whose missing values are counted, for a target that has no place for them.
+/// A source that counts its missing values, for a target that cannot store them as such.
 pub struct Counted<'a> {
     source: BoxedSource<'a>,
-    /// How many values are missing in columns whose elements have NaN or "not a time", and in those of strings.
+    /// Missing values per column: in columns whose type has NaN or NaT, and in columns of strings.
     missing: [BTreeMap<String, usize>; 2],
 }
 
 impl<'a> Counted<'a> {
-    /// Counts those of this source.
+    /// Counts the missing values of this source.
     #[must_use]
     pub fn new(source: BoxedSource<'a>) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// What became of the missing values, if there were any.
+    /// Warnings about how missing values were stored, with the columns and their numbers; empty if none were missing so far.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let stored = [
@@ -73,14 +73,14 @@ impl Source for Counted<'_> {
     }
 }
 
-/// The bytes of the elements of an array, one batch after another.
+/// Reads the bytes of the elements of an array in C order. Holds one batch of about 16 MiB in memory.
 pub struct ElementReader<'a> {
     array: OneArray<'a>,
     batch: io::Cursor<Vec<u8>>,
 }
 
 impl<'a> ElementReader<'a> {
-    /// The elements of this array.
+    /// Reads from the next element of the array.
     #[must_use]
     pub fn new(array: OneArray<'a>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! [`Storage`]: how what is made is compressed and divided.
+//! [`Storage`]: compression and chunk shapes of the output.
 
 use std::num::NonZeroU64;
 
@@ -13,32 +13,33 @@ use bloscpack_wire::internal::to_u64;
 
 use crate::{Goal, with_given};
 
-/// Advice on the chunks of Bloscpack files.
+/// The hint for chunk lengths that are given for a Bloscpack file.
 const OF_FILE: &str = "the chunks of a Bloscpack file have a size in bytes";
 
-/// How what is made is compressed and divided. What is not set is as in the source, or the default.
+/// Compression and chunk shapes of the output. A field that is `None` or false keeps the setting of the source, or the default
+/// of the format. [`check`](Self::check) refuses fields that a goal does not support.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Storage {
-    /// The compressor.
+    /// The compressor. Without a level, it gets its default level.
     pub compressor: Option<Compressor>,
-    /// The level of compression, 0 to 9.
+    /// The compression level, 0 to 9.
     pub level: Option<u8>,
     /// The filter before the compressor.
     pub filter: Option<Filter>,
-    /// The checksum of each chunk: of Bloscpack files, and of datasets in the layouts `blz-doc` and `carray-doc`.
+    /// The checksum of each chunk, in Bloscpack files and the layouts `blz-doc` and `carray-doc`.
     pub checksum: Option<Checksum>,
-    /// Rows of a chunk.
+    /// The number of rows in a chunk, in datasets, Zarr, and tables in stores.
     pub chunklen: Option<NonZeroU64>,
-    /// Elements of a chunk along each axis, in the layouts `carray-doc`, `caterva`, `b2nd` and Zarr.
+    /// The shape of a chunk, in the layouts `carray-doc`, `caterva` and `b2nd`, and in Zarr.
     pub chunkshape: Option<Vec<NonZeroU64>>,
-    /// Elements of a block along each axis, in the layouts `caterva` and `b2nd`.
+    /// The shape of a block, in the layouts `caterva` and `b2nd`.
     pub blockshape: Option<Vec<NonZeroU64>>,
-    /// Whether a frame is a directory with a file for each chunk.
+    /// Whether a frame becomes a directory with a file for each chunk.
     pub sparse: bool,
     /// Unused bytes after each chunk, in the layouts `blz-doc` and `carray-doc`.
     pub spare: Option<u32>,
-    /// Chunks of a file in the layouts `blz-doc` and `carray-doc`, and of a shard of Zarr 3.
+    /// The number of chunks in a file of the layouts `blz-doc` and `carray-doc`, and in a shard of Zarr 3.
     pub chunks_per_superchunk: Option<NonZeroU64>,
 }
 
@@ -46,7 +47,7 @@ fn lengths(axes: &[NonZeroU64]) -> Vec<u64> {
     axes.iter().copied().map(NonZeroU64::get).collect()
 }
 
-/// Elements along each axis, for as many axes as the array has.
+/// A shape that was given as an option; an error if the array has another number of axes.
 fn axes(option: &str, given: &[NonZeroU64], shape: &[u64]) -> Result<Vec<u32>> {
     if given.len() != shape.len() {
         let (found, expected) = (axes_text(given.len()), axes_text(shape.len()));
@@ -60,17 +61,17 @@ fn axes(option: &str, given: &[NonZeroU64], shape: &[u64]) -> Result<Vec<u32>> {
     given.iter().map(narrow).collect()
 }
 
-/// `1 axis`, `2 axes`.
+/// A number of axes as text: `1 axis`, `2 axes`.
 fn axes_text(number: usize) -> String {
     let noun = if number == 1 { "axis" } else { "axes" };
     format!("{} {noun}", to_u64(number))
 }
 
 impl Storage {
-    /// Refuses settings that what is made does not have.
+    /// Checks that a goal supports the fields that are set.
     ///
     /// # Errors
-    /// Returns wrong usage that names the setting.
+    /// Returns `Code::Usage` that names the setting.
     pub fn check(&self, goal: Goal) -> Result<()> {
         if matches!(goal, Goal::Format(_) | Goal::Records) && self.is_given() {
             let message =
@@ -82,7 +83,7 @@ impl Storage {
             Goal::Dataset(DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument)
         );
         let is_frame = matches!(goal, Goal::Frame(_));
-        // The setting, whether it is given, whether it is supported, and advice.
+        // The setting, whether it is set, whether it is supported, and the hint.
         let settings = [
             (
                 "checksums",
@@ -149,7 +150,7 @@ impl Storage {
         }
     }
 
-    /// Whether anything was given.
+    /// Whether any field is set.
     #[must_use]
     pub fn is_given(&self) -> bool {
         let codec = self.compressor.is_some() || self.level.is_some() || self.filter.is_some();
@@ -159,7 +160,7 @@ impl Storage {
         codec || self.checksum.is_some() || shapes || files
     }
 
-    /// Refuses settings that tables do not have.
+    /// Refuses shapes, which tables do not have.
     pub(crate) fn refuse_axes(&self) -> Result<()> {
         if self.chunkshape.is_some() || self.blockshape.is_some() {
             let message = "chunkshape and blockshape are for arrays";
@@ -169,7 +170,7 @@ impl Storage {
         }
     }
 
-    /// Sets on an array or a column what was given.
+    /// Applies the settings to a new array, or to a column of a table.
     #[must_use]
     pub fn array(&self, builder: CArrayBuilder) -> CArrayBuilder {
         let codec = self.compressor;
@@ -188,7 +189,7 @@ impl Storage {
         }
     }
 
-    /// Sets on an array of this shape in a frame what was given.
+    /// Applies the settings to a new array of this shape in a frame.
     pub(crate) fn frame(&self, builder: NdArrayBuilder, shape: &[u64]) -> Result<NdArrayBuilder> {
         let codec = self.compressor;
         let mut builder = with_given!(builder,
@@ -198,7 +199,7 @@ impl Storage {
         );
         if let Some(chunk) = &self.chunkshape {
             let chunk = axes("chunkshape", chunk, shape)?;
-            // The blocks of another chunk shape need not fit.
+            // The source's block shape may not fit into another chunk shape.
             builder = builder.automatic_shapes().chunk_shape(&chunk);
         }
         if let Some(block) = &self.blockshape {
@@ -207,7 +208,7 @@ impl Storage {
         Ok(builder)
     }
 
-    /// Sets on a Zarr array what was given.
+    /// Applies the settings to a new Zarr array.
     pub(crate) fn zarr(&self, new: &mut NewArray) -> Result<()> {
         let codec = self.compressor;
         new.settings = with_given!(new.settings,
@@ -230,7 +231,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Sets on a table what was given for all columns together.
+    /// Applies the settings that all columns of a table share.
     pub(crate) fn table(&self, builder: CTableBuilder) -> Result<CTableBuilder> {
         self.refuse_axes()?;
         Ok(with_given!(builder, chunk_rows: self.chunklen.map(NonZeroU64::get)))

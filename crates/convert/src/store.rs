@@ -1,4 +1,4 @@
-//! Tables and arrays into a store of python-blosc2.
+//! Writes python-blosc2's stores, of a table or of arrays.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Work<'_> {
         tree.finish()
     }
 
-    /// Rows of any table into a new one, whose text keeps its length.
+    /// Writes the rows of any table into a new one.
     fn store_table(&self, path: &Path) -> Result<()> {
         let settings = self.settings;
         settings.storage.refuse_axes()?;
@@ -55,7 +55,7 @@ impl Work<'_> {
         let mut rows = settings.rows(self.source)?;
         let mut schema = rows.schema().clone();
         schema.attributes = attributes;
-        // The lengths of text in files of other programs are those of the longest, unless they are given.
+        // Text in files of other programs has the length of the longest, unless a length is given.
         let is_file = self.is_of_text();
         let keeps_length =
             |name: &str| !is_file || settings.typed.iter().any(|given| given == name);
@@ -70,10 +70,15 @@ impl Work<'_> {
     }
 }
 
-/// Begins a table of a store at a path, for these columns. Text has any length, unless its length is to stay.
+/// Begins a table of a store at a path, with these columns. Text gets a varying length, except in columns for which
+/// `keeps_length` returns true. The compressor is Zstandard unless `storage` sets another. `warn` receives the names of dropped
+/// attributes.
+///
+/// Append rows to the writer and [finish](TableWriter::finish) it.
 ///
 /// # Errors
-/// Returns an error for a name or a type that such a table does not have, and errors of writing.
+/// Returns an error for a name or a type that such a table cannot have, `Code::Usage` for a `chunklen` of 2^32 and more, and
+/// errors of writing.
 pub fn new_table(
     path: &Path,
     schema: &Schema,
@@ -99,11 +104,13 @@ pub fn new_table(
 }
 
 /// A store of arrays that is being made in a folder.
+///
+/// Add each array, then call [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Tree<'a>(&'a Path);
 
 impl<'a> Tree<'a> {
-    /// Begins one in an empty folder.
+    /// Begins a store in an empty folder.
     ///
     /// # Errors
     /// Returns errors of writing.
@@ -112,11 +119,11 @@ impl<'a> Tree<'a> {
         Ok(Self(path))
     }
 
-    /// Adds an array under a name, which may have folders before it.
+    /// Adds an array under a name. Slashes in the name make folders.
     ///
     /// # Errors
-    /// Returns wrong usage for a table, and for a name that is taken or that nothing in a store can have; the errors of
-    /// [`Conversion::make`].
+    /// Returns `Code::NeedsColumn` for a table, `Code::Usage` for a name that is taken or that a store cannot have, and the
+    /// errors of [`Conversion::make`].
     pub fn add(
         &mut self,
         name: &str,
@@ -146,7 +153,7 @@ impl<'a> Tree<'a> {
         work.frame(ArrayKind::B2nd, &path)
     }
 
-    /// Writes what makes the folder a store.
+    /// Gives each frame a fingerprint, by which `verify` finds any changed bit, and syncs the folder.
     ///
     /// # Errors
     /// Returns errors of writing.

@@ -1,4 +1,4 @@
-//! Stores, groups and folders of several arrays and tables into each other.
+//! Converts trees into trees: stores, Zarr groups, and folders of arrays and tables.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use bloscpack_open::datasets::DatasetLayout;
 
 use crate::{Tree, Work};
 
-/// Advice where only a part of a tree can be converted.
+/// The hint for a target that cannot store a tree.
 pub(crate) const WITHIN: &str = "add a path within it to its name";
 
 impl Work<'_> {
@@ -26,7 +26,7 @@ impl Work<'_> {
         tree.finish()
     }
 
-    /// Makes a folder of datasets of all that is in a tree, in an empty folder.
+    /// Makes a folder of datasets of all arrays and tables in a tree, in an empty folder.
     pub(crate) fn tree_of_datasets(&self, layout: DatasetLayout, path: &Path) -> Result<()> {
         self.each_member(&mut |work, member| {
             let path = path.join(&member.path);
@@ -35,7 +35,7 @@ impl Work<'_> {
         })
     }
 
-    /// Does something with each array and table in a tree. What cannot be opened is an error.
+    /// Calls `with` for each array and table in a tree. A member that cannot be opened is an error.
     pub(crate) fn each_member(
         &self,
         with: &mut dyn FnMut(Work<'_>, &Member) -> Result<()>,

@@ -1,4 +1,4 @@
-//! Anything with an array or a table into Zarr.
+//! Writes Zarr arrays and groups.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,10 +22,10 @@ use crate::{Counted, Work, names_of_table};
 /// The name of the axis that the columns of a table share.
 const ROW: &str = "row";
 
-/// Bytes of a chunk of rows, about.
+/// The approximate number of bytes in a chunk of rows.
 const CHUNK: u64 = 1 << 20;
 
-/// Arrays and groups that are being made in a store.
+/// The arrays and groups that are being made in a store.
 struct Group {
     store: Arc<DiskStore>,
     format: Format,
@@ -80,7 +80,7 @@ impl Work<'_> {
         Ok(group.counts)
     }
 
-    /// Warns about numbers among attributes that only Python's JSON has.
+    /// Warns about NaN and infinity among attributes, which JSON does not have.
     fn warn_about_numbers(&self, group: &Group, attributes: &str) {
         let is_strict = serde_json::from_str::<serde_core::de::IgnoredAny>(attributes).is_ok();
         if group.format == Format::V3 && !is_strict {
@@ -88,7 +88,7 @@ impl Work<'_> {
         }
     }
 
-    /// The columns of a table as arrays in a folder of the store.
+    /// Writes the columns of a table as arrays into a folder of the store.
     fn zarr_table(&self, group: &mut Group, folder: &str) -> Result<()> {
         let settings = self.settings;
         let names = self.source.outline()?.columns.unwrap_or_default();
@@ -97,7 +97,7 @@ impl Work<'_> {
             chosen => chosen.iter().collect(),
         };
         let mut arrays = Vec::new();
-        // Rows of which a part is wanted, or of which columns are no arrays, are read in order.
+        // Selected rows, and columns that are not arrays, are read in order.
         let is_all = matches!(settings.part, Part::All);
         if is_all && !settings.table && !settings.nan_as_null {
             for name in &names {
@@ -117,7 +117,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The rows of any table as arrays in a folder of the store, each a column.
+    /// Writes the rows of a table as arrays into a folder of the store, one for each column.
     fn zarr_rows(&self, group: &mut Group, folder: &str) -> Result<()> {
         let rows = self.fixed()?;
         let (count, schema) = (rows.known_rows()?, rows.schema().clone());
@@ -144,7 +144,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A new array of such rows, in chunks of about as many bytes as fit a cache.
+    /// The description of a new array for these rows, with chunks of about [`CHUNK`] bytes.
     fn new_of_rows(&self, group: &Group, column: &Column, shape: &[u64]) -> Result<NewArray> {
         let rows = (CHUNK / column.row_bytes().max(1)).max(1);
         let chunk = std::iter::once(rows.min(shape.first().copied().unwrap_or(1).max(1)));
@@ -159,7 +159,7 @@ impl Work<'_> {
         Ok(new)
     }
 
-    /// An array in a folder of the store.
+    /// Writes an array into a folder of the store.
     fn zarr_array(&self, group: &mut Group, folder: &str) -> Result<()> {
         let attributes = self.attributes()?;
         let Some(array) = self.array()? else {
@@ -170,7 +170,7 @@ impl Work<'_> {
         self.fill(group, conversion, folder)
     }
 
-    /// A column that is only to be had as rows.
+    /// Writes a column that can only be read as rows.
     fn zarr_column(&self, group: &mut Group, folder: &str, attributes: Attributes) -> Result<()> {
         let mut source = self.fixed()?;
         let mut elements = OneArray::new(&mut *source)?;
@@ -186,7 +186,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Writes an array into a folder of the store.
+    /// Writes an array into a folder of the store, and takes over its chunks where possible.
     fn fill(&self, group: &mut Group, mut conversion: Conversion<'_>, folder: &str) -> Result<()> {
         self.settings.storage.zarr(&mut conversion.new)?;
         self.warn_about_numbers(group, &conversion.new.attributes);
@@ -203,7 +203,7 @@ impl Work<'_> {
     }
 }
 
-/// A writer of rows into a new array, all of whose chunks are compressed.
+/// A writer of rows into a new array. It compresses every chunk.
 fn row_writer(group: &mut Group, new: NewArray, folder: &str) -> Result<RowWriter> {
     let grid = Grid::new(new.shape.clone(), new.chunk_shape.clone());
     group.counts.compressed += grid.count().unwrap_or(0);
@@ -211,7 +211,7 @@ fn row_writer(group: &mut Group, new: NewArray, folder: &str) -> Result<RowWrite
     RowWriter::new(ArrayWriter::create(group.store.clone(), key, new)?)
 }
 
-/// The path of a name below a folder.
+/// The path of a name in a folder.
 fn below(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
@@ -219,13 +219,13 @@ fn below(folder: &str, name: &str) -> String {
     }
 }
 
-/// The names of the axes of a column: the first is that of the rows of all columns.
+/// The names of the axes of a column. The first is the same for all columns.
 fn names_of_axes(column: &str, axes: u64) -> Vec<String> {
     let others = (1..axes).map(|axis| format!("{column}_{axis}"));
     std::iter::once(ROW.to_owned()).chain(others).collect()
 }
 
-/// Gives an array attributes. The names of its axes, which xarray keeps among them, become those of the array.
+/// Sets the attributes of an array. The axis names, which xarray keeps among them, become the array's.
 fn attach(new: &mut NewArray, mut attributes: Attributes) {
     let names = attributes.get(DIMENSIONS);
     let names = names.and_then(|names| serde_json::from_value::<Vec<String>>(names).ok());

@@ -11,9 +11,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The store of a directory for a new dataset. The directory is made if it is missing.
+/// The store of a directory for a new dataset. Creates the directory if it is missing, but not its parent.
 pub(crate) fn new_store(path: &Path) -> Result<Arc<dyn Store>> {
-    // The table has another writer, and another number of rows.
+    // Only the table's own writer may change a column, and it must have as many rows as the others.
     if table_of(path).is_some() {
         return Err(Error::usage(
             "this is a column of a table: add or replace it through the table",
@@ -26,7 +26,7 @@ pub(crate) fn new_store(path: &Path) -> Result<Arc<dyn Store>> {
     Ok(Arc::new(store.writing()?))
 }
 
-/// Opens a store for a new dataset. A dataset in it is removed in the same change, if it is to be replaced.
+/// Opens a store for a new dataset. With `replace`, an existing dataset is removed in the same commit.
 pub(crate) fn begin(store: Arc<dyn Store>, new: &NewDataset) -> Result<Arc<Files>> {
     let options = &new.options;
     let lock_timeout = options.lock_timeout.clone();
@@ -42,7 +42,7 @@ pub(crate) fn begin(store: Arc<dyn Store>, new: &NewDataset) -> Result<Arc<Files
         return Err(exists("a dataset exists here"));
     }
     remove_dataset(&files, options).map_err(|error| match error.category() {
-        // A file that cannot be read now may be readable another time.
+        // An I/O error may pass; it says nothing against replacing the dataset.
         Category::Failed => error,
         _ if error.path().is_none() => error,
         _ => Error::usage(format!(

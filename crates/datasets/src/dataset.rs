@@ -6,7 +6,9 @@ use crate::dataset_layout::DatasetLayout;
 use crate::wire::Attributes;
 use bloscpack_error::{Code, Error, Result};
 
-/// An array or a table.
+/// An opened array or table.
+///
+/// Use it for paths that may contain either. [`CArray::open`] and [`CTable::open`] fail for the other kind.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -26,10 +28,10 @@ pub enum Dataset {
 }
 
 impl Dataset {
-    /// The number of rows.
+    /// The number of rows; of a table, the rows of its shortest column.
     ///
     /// # Errors
-    /// Returns the errors of [`CTable::rows`]; none for an array.
+    /// Returns the errors of [`CTable::rows`]. Cannot fail for an array.
     pub fn rows(&self) -> Result<u64> {
         match self {
             Self::Array(array) => Ok(array.rows()),
@@ -37,7 +39,7 @@ impl Dataset {
         }
     }
 
-    /// The layout of its directory.
+    /// The layout of the directory.
     #[must_use]
     pub fn layout(&self) -> DatasetLayout {
         match self {
@@ -46,7 +48,7 @@ impl Dataset {
         }
     }
 
-    /// The attributes that users attached to it.
+    /// The user's attributes; empty if there are none. Columns of a table have their own.
     #[must_use]
     pub fn attributes(&self) -> &Attributes {
         match self {
@@ -55,7 +57,8 @@ impl Dataset {
         }
     }
 
-    /// Everything unusual about its small files that does not prevent reading it.
+    /// Problems of the small files that do not prevent reading, such as a missing `__attrs__`. Each begins with the file's
+    /// name. Columns of a table have warnings of their own.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         match self {
@@ -64,8 +67,8 @@ impl Dataset {
         }
     }
 
-    /// Whether its last writer was interrupted in a change. A dataset that is opened for changes has completed it; one that
-    /// is opened for reading is read as if it were complete.
+    /// Whether the last writer was interrupted while it committed a change. [`edit`](Self::edit) has then completed the change;
+    /// a dataset opened for reading shows the completed change without writing it.
     #[must_use]
     pub fn was_interrupted(&self) -> bool {
         let handle = match self {
@@ -75,10 +78,10 @@ impl Dataset {
         handle.files.was_interrupted()
     }
 
-    /// The array.
+    /// Returns the array.
     ///
     /// # Errors
-    /// Returns a usage error if it is a table.
+    /// Returns [`Code::NeedsColumn`] for a table.
     pub fn into_array(self) -> Result<CArray> {
         match self {
             Self::Array(array) => Ok(*array),
@@ -89,10 +92,10 @@ impl Dataset {
         }
     }
 
-    /// The table.
+    /// Returns the table.
     ///
     /// # Errors
-    /// Returns a usage error if it is an array.
+    /// Returns [`Code::NotATable`] for an array.
     pub fn into_table(self) -> Result<CTable> {
         match self {
             Self::Table(table) => Ok(*table),

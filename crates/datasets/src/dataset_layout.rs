@@ -2,7 +2,14 @@
 
 use std::fmt;
 
-/// The layout of a dataset: the names of its files, and what they contain.
+/// The layout of a dataset: the names and contents of its files. `docs/datasets.md` compares the layouts.
+///
+/// | layout | recognized by | superchunks | checksums | columns |
+/// |---|---|---|---|---|
+/// | `Bcolz` | `__attrs__`, `cparams`; tables: `__rootdirs__` | one chunk of whole rows | none | folders, each an array |
+/// | `Blz` | `__attrs__`, `bparams`; tables: `dirs` | one chunk of whole rows | none | folders, each an array |
+/// | `BlzDocument` | `meta/attributes` or `data/__1__.bin`, no `__attrs__` | several chunks of whole rows | any | nested |
+/// | `CarrayDocument` | `meta/shape` | several chunks of any shape | any | nested |
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -14,21 +21,23 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DatasetLayout {
-    /// The layout that bcolz writes, and carray 0.5 wrote: one chunk per superchunk, `__attrs__`, `cparams`. bcolz opens it.
+    /// The layout of bcolz (all versions) and carray 0.5. New datasets are written as bcolz 1.2 writes them. Snappy is refused
+    /// for new arrays.
     #[default]
     Bcolz,
-    /// The layout that BLZ 0.6 writes: as bcolz, but with `bparams` and `dirs`.
+    /// The layout of BLZ 0.6: as bcolz, but with `bparams` and `dirs`. Zstandard and bitshuffle are refused for new arrays,
+    /// since BLZ cannot read them.
     Blz,
-    /// The layout of the BLZ document: several chunks per superchunk, checksums, offsets, spare space, nested columns. It
-    /// requires the feature `documents`.
+    /// The layout that the BLZ document describes: several chunks per superchunk, checksums, an offset table, spare space,
+    /// nested columns. No other program reads or writes it. Needs the feature `documents`.
     BlzDocument,
-    /// The layout of the carray proposal: chunks of any shape, several per superchunk, checksums, offsets, spare space, nested
-    /// columns, YAML. It requires the feature `documents`.
+    /// The layout that the carray proposal describes: as `BlzDocument`, but with chunks of any shape and metadata in YAML. No
+    /// other program reads or writes it. Needs the feature `documents`.
     CarrayDocument,
 }
 
 impl DatasetLayout {
-    /// All layouts, whether this build supports them or not.
+    /// All layouts, including those that this build does not support.
     pub const ALL: [Self; 4] = [
         Self::Bcolz,
         Self::Blz,
@@ -36,7 +45,7 @@ impl DatasetLayout {
         Self::CarrayDocument,
     ];
 
-    /// The name of the layout, as the command `blpk` spells it.
+    /// The name, as the option `--layout` of `blpk` spells it: `bcolz`, `blz`, `blz-doc` or `carray-doc`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -47,7 +56,8 @@ impl DatasetLayout {
         }
     }
 
-    /// Whether each column of a table is a dataset of its own. In the other layouts one set of files describes all columns.
+    /// Whether each column of a table is a dataset with its own small files. In the other layouts one set of files describes
+    /// all columns.
     pub(crate) const fn columns_are_datasets(self) -> bool {
         matches!(self, Self::Bcolz | Self::Blz)
     }

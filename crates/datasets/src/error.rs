@@ -1,10 +1,10 @@
-//! The errors that several parts of this crate return.
+//! Constructors of errors that several parts of this crate return.
 
 use bloscpack_error::{Code, Error};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// The error for something other than a regular file with the name of one.
+/// The error for a folder, link or device in the place of a file.
 pub(crate) fn not_a_file() -> Error {
     Error::new(
         Code::MissingFile,
@@ -12,12 +12,12 @@ pub(crate) fn not_a_file() -> Error {
     )
 }
 
-/// The error for a name that no file can have, or that points outside of the dataset.
+/// The error for a name that is not valid for a file, or that points outside the dataset.
 pub(crate) fn invalid_name(reason: impl Display) -> Error {
     Error::new(Code::InvalidName, format!("invalid name: {reason}"))
 }
 
-/// The error for a missing superchunk with this chunk, the first one that was asked for.
+/// The error for a missing superchunk. `chunk` is the first chunk that was requested from it.
 pub(crate) fn missing_superchunk(chunk: u64, chunks: u64) -> Error {
     Error::new(
         Code::MissingFile,
@@ -25,7 +25,7 @@ pub(crate) fn missing_superchunk(chunk: u64, chunks: u64) -> Error {
     )
 }
 
-/// The error for a superchunk with another header than the layout allows.
+/// The error for a superchunk header that the layout does not allow.
 pub(crate) fn wrong_superchunk_header(found: impl Display, expected: &str) -> Error {
     Error::new(
         Code::Header,
@@ -33,7 +33,7 @@ pub(crate) fn wrong_superchunk_header(found: impl Display, expected: &str) -> Er
     )
 }
 
-/// The error for a superchunk with another number of chunks than it should have.
+/// The error for a superchunk with the wrong number of chunks.
 pub(crate) fn wrong_count(found: u64, expected: u64) -> Error {
     Error::new(
         Code::UncountedChunk,
@@ -41,7 +41,7 @@ pub(crate) fn wrong_count(found: u64, expected: u64) -> Error {
     )
 }
 
-/// The error for a chunk of another uncompressed length than one of these.
+/// The error for a chunk whose uncompressed length is not in this range.
 pub(crate) fn wrong_length(chunk: u64, found: u64, expected: RangeInclusive<u64>) -> Error {
     let expected = match (expected.start(), expected.end()) {
         (least, most) if least == most => least.to_string(),
@@ -54,7 +54,7 @@ pub(crate) fn wrong_length(chunk: u64, found: u64, expected: RangeInclusive<u64>
     )
 }
 
-/// The error for bytes that belong to nothing.
+/// The error for unexpected bytes after a part of a file.
 pub(crate) fn trailing(found: u64, place: impl Display) -> Error {
     Error::new(
         Code::Trailing,

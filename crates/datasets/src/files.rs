@@ -1,4 +1,4 @@
-//! [`Files`]: the files of a store, with errors that name the file and the side.
+//! [`Files`]: the files of a store. Its errors name the file and the side.
 
 use crate::error::{invalid_name, not_a_file};
 use bloscpack::Options;
@@ -11,19 +11,19 @@ use bloscpack_storage::{
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-/// Bytes of the longest file that describes a dataset. No real one is longer.
+/// Bytes of the longest file that describes a dataset. Real ones are shorter.
 pub(crate) const MAX_META: u64 = 64 << 20;
 
-/// The files of a store, in which one or several datasets are.
+/// The files of a store with one or several datasets.
 ///
-/// A writer sees its changes at once, others when they are committed. Every error names its file, relative to the root of the
-/// store, and for I/O the side.
+/// A writer sees its changes at once, others after the commit. Every error names the file, relative to the root of the store,
+/// and for I/O the side.
 #[derive(Debug)]
 pub(crate) struct Files {
     root: JournaledStore,
-    /// Where reading fails: in the target, if the store was opened for changes.
+    /// The side of read errors: the target if the store was opened for changes, otherwise the source.
     side: Side,
-    /// How the store is opened again, if a reader may do that.
+    /// The store and options with which a reader opens it again; `None` for a writer.
     origin: Option<(Arc<dyn Store>, Options)>,
 }
 
@@ -46,7 +46,7 @@ impl Files {
         })
     }
 
-    /// The same files, which are opened again in this way.
+    /// Sets how a reader opens the store again.
     pub(crate) fn opened_by(mut self, store: Arc<dyn Store>, options: Options) -> Self {
         self.origin = Some((store, options));
         self
@@ -56,12 +56,12 @@ impl Files {
         self.origin.as_ref()
     }
 
-    /// Whether the last writer was interrupted in a change.
+    /// Whether the last writer was interrupted in a commit.
     pub(crate) fn was_interrupted(&self) -> bool {
         self.root.was_interrupted()
     }
 
-    /// Adds the file, and the side of an I/O error, to an error that does not have them.
+    /// Adds the file, and for I/O the side, to an error that lacks them.
     pub(crate) fn locate(&self, key: &Key, error: impl Into<Error>) -> Error {
         let error = error.into().on(self.side);
         if *key == Key::root() {
@@ -71,7 +71,7 @@ impl Files {
         }
     }
 
-    /// The differences between the files of a folder and digests that the store has of them, as an archive has.
+    /// Compares the files of a folder with the digests that the store has of them, such as the CRC-32 of a ZIP archive.
     pub(crate) fn verify(&self, folder: &Key) -> Vec<Error> {
         let found = self.root.verify(folder).into_iter();
         found
@@ -79,7 +79,7 @@ impl Files {
             .collect()
     }
 
-    /// The kind of the entry with this name, if there is one.
+    /// Whether this is a file, a folder or something else; `None` if it does not exist.
     pub(crate) fn kind(&self, key: &Key) -> Result<Option<EntryKind>> {
         self.root.kind(key).map_err(|error| self.locate(key, error))
     }
@@ -105,7 +105,7 @@ impl Files {
         }
     }
 
-    /// Announces that these files are going to be read whole, in about this order.
+    /// Announces that these whole files will be read, in about this order, so that a slow store can fetch them early.
     pub(crate) fn will_read(&self, keys: &[Key]) {
         self.root.will_read(keys);
     }
@@ -114,7 +114,7 @@ impl Files {
     fn unreadable(&self, key: &Key, error: io::Error) -> Result<Error> {
         let error: Error = match error.kind() {
             ErrorKind::InvalidInput => match self.kind(key)? {
-                // A link, a folder or a device in the place of a file is damage, not an I/O error.
+                // A folder, link or device in the place of a file is damage, not an I/O error.
                 Some(kind) if kind != EntryKind::File => not_a_file(),
                 Some(_) => error.into(),
                 None => invalid_name(error),
@@ -130,7 +130,7 @@ impl Files {
         Ok(self.locate(key, error))
     }
 
-    /// The content of a small file; `None` if it is missing.
+    /// The content of a file of up to [`MAX_META`] bytes; `None` if it is missing.
     pub(crate) fn get(&self, key: &Key) -> Result<Option<Vec<u8>>> {
         match self.root.get(key, MAX_META) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -156,7 +156,7 @@ impl Files {
             .ok_or_else(|| self.locate(key, Error::new(Code::MissingFile, "file is missing")))
     }
 
-    /// Writes a small file, unless it has this content already.
+    /// Writes a small file, unless it already has this content.
     pub(crate) fn put_meta(&self, key: &Key, bytes: &[u8]) -> Result<()> {
         let found = to_u64(bytes.len());
         if found > MAX_META {
@@ -168,15 +168,15 @@ impl Files {
         self.put(key, bytes)
     }
 
-    /// Writes a file.
+    /// Writes a whole file, new or not.
     pub(crate) fn put(&self, key: &Key, bytes: &[u8]) -> Result<()> {
         self.changed(key, self.root.put(key, bytes))
     }
 
-    /// Writes bytes over a part of a file. Returns false where the store only writes whole files.
+    /// Overwrites a part of a file. Returns false if this store, or this file, can only be written as a whole.
     pub(crate) fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> Result<bool> {
         match self.root.patch(key, at, bytes) {
-            // A file that has other names must not be changed in place either.
+            // A file with several hard links must not be changed in place either.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -189,7 +189,7 @@ impl Files {
         }
     }
 
-    /// Removes a file, if it is present.
+    /// Removes a file if it exists.
     pub(crate) fn remove(&self, key: &Key) -> Result<()> {
         match self.root.remove(key) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -197,7 +197,7 @@ impl Files {
         }
     }
 
-    /// Makes a folder and the folders around it, where they are missing.
+    /// Creates a folder and its parents if they are missing.
     pub(crate) fn make_folders(&self, folder: &Key) -> Result<()> {
         let mut key = Key::root();
         for name in folder.names() {
@@ -209,7 +209,7 @@ impl Files {
         Ok(())
     }
 
-    /// Removes a folder, if it is present and empty.
+    /// Removes a folder if it exists and is empty.
     pub(crate) fn remove_folder_if_empty(&self, key: &Key) -> Result<()> {
         match self.root.list(key) {
             Ok(entries) if entries.is_empty() => self.changed(key, self.root.remove_folder(key)),
@@ -223,14 +223,14 @@ impl Files {
         self.root.rollback().map_err(Error::from).writing()
     }
 
-    /// Commits all changes atomically. `counts` are the files with the number of rows, which are written first if rows were
-    /// removed, and last otherwise.
+    /// Commits all changes atomically. `counts` are the files with the number of rows: they are written first if rows were
+    /// removed, and last otherwise, for programs that do not know the journal.
     pub(crate) fn commit(&self, counts: &[Key], removes_rows: bool) -> Result<()> {
         let done = self.root.commit_counts(counts, removes_rows);
         done.map_err(Error::from).writing()
     }
 
-    /// The result of a change of a file.
+    /// Adds the file and the side to the error of a change.
     fn changed(&self, key: &Key, done: io::Result<()>) -> Result<()> {
         done.writing().map_err(|error| error.in_file(key))
     }
@@ -239,7 +239,7 @@ impl Files {
 /// The key of a name in a folder.
 ///
 /// # Errors
-/// Returns [`Code::InvalidName`] for a name that no file can have.
+/// Returns [`Code::InvalidName`] for a name that is not valid for a file.
 pub(crate) fn join(folder: &Key, name: &str) -> Result<Key> {
     folder.join(name).map_err(invalid_name)
 }

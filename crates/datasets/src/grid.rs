@@ -1,4 +1,4 @@
-//! [`BandedGrid`]: how an array of a dataset is divided into chunks, and their bytes.
+//! [`BandedGrid`]: how an array is divided into chunks, and the bytes of its parts.
 
 use blosc1::MAX_NBYTES;
 use bloscpack_array::{Grid, Part, Region, product};
@@ -6,7 +6,7 @@ use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Code, Error, Result};
 use std::ops::{Deref, Range};
 
-/// The greatest number of axes of an array of NumPy.
+/// NumPy's limit on the number of axes.
 const MAX_AXES: usize = 64;
 
 /// The grid of an array, and the bytes of its rows, chunks and bands.
@@ -20,11 +20,11 @@ const MAX_AXES: usize = 64;
 ///          └─────┴─────┴──┘
 /// ```
 ///
-/// In most layouts a chunk has whole rows, so that a band is one chunk, and the last one is as short as its rows. In the carray
-/// proposal chunks have any shape, and those at the edges are padded to it.
+/// In most layouts a chunk contains whole rows: a band is one chunk, and the last chunk is as short as its rows. In the carray
+/// proposal chunks have any shape, and chunks at the edges are padded to that shape.
 ///
-/// [`new`](Self::new) bounds every length, so that the arithmetic of the other functions cannot overflow: an array padded to
-/// whole chunks has at most 2^63-1 bytes, a row fits into memory, and a chunk has at most 2^31 bytes.
+/// [`new`](Self::new) limits every length, so that the arithmetic of the other functions cannot overflow: an array padded to
+/// whole chunks has less than 2^63 bytes, a row fits into memory, and a chunk has at most [`MAX_NBYTES`] bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BandedGrid {
     grid: Grid,
@@ -43,7 +43,7 @@ impl Deref for BandedGrid {
 }
 
 impl BandedGrid {
-    /// A grid of whole rows.
+    /// A grid of chunks of whole rows.
     pub(crate) fn of_rows(shape: Vec<u64>, chunk_rows: u64, itemsize: u64) -> Result<Self> {
         let mut chunk = shape.clone();
         if let Some(rows) = chunk.first_mut() {
@@ -109,7 +109,7 @@ impl BandedGrid {
         self.row_bytes
     }
 
-    /// Bytes of so many rows.
+    /// Bytes of `rows` rows.
     pub(crate) fn bytes_of_rows(&self, rows: u64) -> u64 {
         rows * self.row_bytes as u64
     }
@@ -135,7 +135,7 @@ impl BandedGrid {
                 .all(|(len, chunk)| len == chunk)
     }
 
-    /// Whether the chunks at the edges are padded to the shape of the others.
+    /// Whether chunks at the edges are padded to the full shape.
     pub(crate) fn is_padded(&self) -> bool {
         self.padded
     }
@@ -168,7 +168,7 @@ impl BandedGrid {
         self.chunk_bytes
     }
 
-    /// Bytes that this chunk has. It is no longer than a full one.
+    /// Uncompressed bytes of this chunk; at most [`chunk_bytes`](Self::chunk_bytes).
     pub(crate) fn bytes_of(&self, chunk: u64) -> u64 {
         if self.padded {
             return self.chunk_bytes.into();
@@ -176,18 +176,18 @@ impl BandedGrid {
         self.bytes_of_rows(self.rows_of_band(chunk))
     }
 
-    /// Rows of the band with this number; 0 after the last one.
+    /// Rows of the band with this number; 0 after the last band.
     pub(crate) fn rows_of_band(&self, band: u64) -> u64 {
         let begun = band.saturating_mul(self.band_rows());
         self.rows().saturating_sub(begun).min(self.band_rows())
     }
 
-    /// All elements of these rows.
+    /// The region of all elements of these rows.
     pub(crate) fn whole_rows(&self, rows: Range<u64>) -> Region {
         Region::of_rows(rows, self.shape())
     }
 
-    /// The elements of a chunk as it is stored, with its padding.
+    /// The region of a stored chunk, including its padding.
     pub(crate) fn stored(&self, part: &Part) -> Region {
         if !self.padded {
             return self.extent(&part.at);
@@ -198,13 +198,13 @@ impl BandedGrid {
             .into()
     }
 
-    /// Bytes of a full chunk in memory.
+    /// Bytes of a full chunk, as a `usize`.
     pub(crate) fn chunk_len(&self) -> usize {
         to_usize(self.chunk_bytes)
     }
 }
 
-/// Bytes of a row and of a full chunk, or the reason the shapes are impossible.
+/// Bytes of a row and of a full chunk, or the reason why the shapes are impossible.
 fn bounded(
     shape: &[u64],
     chunk: &[u64],

@@ -1,4 +1,4 @@
-//! [`Handle`]: the place of a dataset in a store, and whether it may be changed.
+//! [`Handle`]: where a dataset is, and whether it may be changed.
 
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
@@ -7,17 +7,17 @@ use bloscpack_storage::{Access, Key};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The place of a dataset in a store, and whether it may be changed.
+/// Where a dataset is in a store, and whether it may be changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
     pub files: Arc<Files>,
-    /// Its folder.
+    /// The folder of the dataset or column.
     pub at: Key,
     pub layout: DatasetLayout,
     pub access: Access,
-    /// Whether it is a column. Only its table can add rows.
+    /// Whether it is a column. Only its table can change the number of rows.
     pub in_table: bool,
-    /// Whether a change failed after it had begun, so that nothing of it may be committed. All columns of a table share it.
+    /// Whether a change failed halfway, so that nothing may be committed any more. All columns of a table share the flag.
     pub failed: Arc<AtomicBool>,
 }
 
@@ -33,12 +33,13 @@ impl Handle {
         }
     }
 
-    /// The differences between its files and digests that the store has of them, as an archive has.
+    /// Compares the files with the digests that the store has of them, such as the CRC-32 of a ZIP archive. Returns all
+    /// differences.
     pub(crate) fn verify_files(&self) -> Vec<Error> {
         self.files.verify(&self.at)
     }
 
-    /// Refuses to change a dataset that was opened for reading, or of which a change has failed.
+    /// Refuses to change a dataset that was opened for reading, or after a change that failed halfway.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.access {
             Access::Write if self.failed.load(Ordering::Relaxed) => Err(Error::new(
@@ -53,8 +54,8 @@ impl Handle {
         }
     }
 
-    /// The result of a change. A usage error or an unsupported value has changed nothing; after any other error a part of the
-    /// change may have been made.
+    /// Passes on the result of a change, and notes a failure. A usage error or an unsupported value has changed nothing; any
+    /// other error may have left the change half done.
     pub(crate) fn tried<T>(&self, done: Result<T>) -> Result<T> {
         if done.as_ref().is_err_and(|error| {
             !matches!(error.category(), Category::Usage | Category::Unsupported)
@@ -64,7 +65,7 @@ impl Handle {
         done
     }
 
-    /// Whether it is a column that is described together with the others.
+    /// Whether it is a column whose description is shared with the others, as in the layouts of the documents.
     pub(crate) fn is_shared_column(&self) -> bool {
         self.in_table && !self.layout.columns_are_datasets()
     }

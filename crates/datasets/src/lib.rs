@@ -1,7 +1,8 @@
-//! Arrays and tables in the directories of bcolz, BLZ and carray.
+//! Arrays and tables in the directories of bcolz, BLZ and carray: read all of them, and write directories that bcolz and BLZ
+//! open.
 //!
-//! A dataset is a directory with a [`CArray`], an array of elements of one type, or a [`CTable`], whose columns are such arrays.
-//! The elements are compressed in chunks, of which each read decompresses only those that it needs.
+//! A dataset is a directory with a [`CArray`], an array of elements of one dtype, or a [`CTable`], whose columns are such
+//! arrays. The elements are compressed in chunks, and a read decompresses only the parts of chunks that it needs.
 //!
 //! ```
 //! use bloscpack_datasets::{CArray, CTable, Dataset};
@@ -23,39 +24,103 @@
 //! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
-//! # Start here
+//! # The directory
+//!
+//! ```text
+//! prices/                          a ctable in the layout bcolz
+//! ├── __rootdirs__                 {"names": ["day", "price"]}; this file marks a table
+//! ├── __attrs__                    {"unit": "EUR"}, the user's attributes
+//! ├── day/                         a column is a carray
+//! │   ├── __attrs__                {}
+//! │   ├── meta/
+//! │   │   ├── sizes                {"shape": [1000], "nbytes": 4000, "cbytes": 3251}
+//! │   │   ├── storage              {"dtype": "uint32", "cparams": {...}, "chunklen": 256, "expectedlen": 1000, "dflt": 0}
+//! │   │   └── index                statistics of each superchunk; optional, ignored by bcolz and BLZ
+//! │   └── data/
+//! │       ├── __0.blp              a superchunk: rows 0 to 255
+//! │       ├── __1.blp, __2.blp
+//! │       └── __3.blp              the last superchunk may have fewer rows
+//! └── price/                       the same files again
+//!
+//! a superchunk (bcolz, blz)        offset   bytes   content
+//!                                  0        4       "blpk"
+//!                                  4        1       version: 1
+//!                                  5        3       0
+//!                                  8        8       number of chunks: 1, little-endian
+//!                                  16               one Blosc chunk: all elements of some rows, in C order
+//!
+//! prices/                          a table in the layout blz-doc            ... in carray-doc
+//! ├── meta/                        sizes, storage, attributes (JSON)        shape: (1000,); storage, attributes (YAML)
+//! └── data/
+//!     ├── day/__1__.bin            superchunks with several chunks of one column
+//!     └── price/__1__.bin, ...
+//!
+//! a superchunk (both)              header (32) | [metadata] | [offset table] | chunk | [digest] | [spare space] | chunk | ...
+//! ```
+//!
+//! `docs/datasets.md` describes the files, and [`DatasetLayout`] lists the layouts. Two of them, `blz-doc` and `carray-doc`,
+//! are called the *layouts of the documents*, because only design documents describe them; they need the feature `documents`.
+//!
+//! # Where to start
 //!
 //! | you have | use |
 //! |---|---|
 //! | a directory | [`Dataset::open`], [`CArray::open`] or [`CTable::open`] |
 //! | a directory to change | [`Dataset::edit`], [`CArray::edit`] or [`CTable::edit`] |
 //! | values to store | [`CArray::of`] or [`CTable::builder`] |
-//! | a directory of directories | [`walk`] |
-//! | rows to select by their values | [`CArray::index`], which says what superchunks contain |
+//! | a folder with datasets somewhere below | [`walk`] |
+//! | rows to select by value | [`CArray::index`]: minimum and maximum of each superchunk |
 //! | a dataset that may be damaged | [`Dataset::verify`] |
 //! | a dataset that another program left incomplete | [`RepairOptions`] |
-//! | something other than a directory | [`Store`](bloscpack_storage::Store), and the functions that end in `_in` |
-//! | the small files of a dataset | [`wire`] |
+//! | memory, a ZIP archive or another [`Store`](bloscpack_storage::Store) | the functions that end in `_in` |
 //!
-//! # Layouts
+//! # Reading
 //!
-//! There are four [layouts](DatasetLayout): the two that bcolz and BLZ write, and two that are only described in
-//! documents. The latter need the feature `documents`.
+//! | read | from an array | from a table |
+//! |---|---|---|
+//! | rows as bytes | [`CArray::read_rows`] | [`CTable::read_rows`] |
+//! | a box of elements as bytes | [`CArray::read_slice`] | [`CTable::column`], then as an array |
+//! | values of a Rust type | [`CArray::to_vec`], [`CArray::read`] | |
+//! | more than fits into memory | [`CArray::blocks`] | [`CTable::blocks`] |
+//! | batches for another format | | [`CTable::source`] |
 //!
-//! # Changes
+//! Bytes are in C order and in the byte order of the dtype. Values of a Rust type are in the byte order of the machine. Chunks
+//! and columns are read in parallel, and chunks are cached: [`Options`](bloscpack::Options) sets threads, cache and limits.
+//! Reading takes `&self`; several threads can read one array at the same time.
 //!
-//! Changes are visible to others after `flush`, which makes all of them permanent atomically, also in a crash. One process at a
-//! time can change a dataset; any number can read it.
+//! # Writing
+//!
+//! Create with a builder, or open with `edit`; then `append`, `set`, `trim`, `resize`, or change columns and attributes; then
+//! `flush`. The writer sees its own changes at once. `flush` makes all changes since the last one permanent atomically: after a
+//! crash at any moment, the dataset is the old one or the new one. Changes that were not flushed are lost when the array or
+//! table is dropped. One process at a time can change a dataset; any number can read it.
+//!
+//! If a change fails halfway, further changes are refused with [`Code::Reopen`](bloscpack_error::Code::Reopen). Open the
+//! dataset again; it is unchanged since the last flush.
 //!
 //! # Errors
 //!
-//! Functions return [`Error`](bloscpack_error::Error). It names the file, relative to the root of the dataset, and for I/O the
-//! side. [`Error::code`](bloscpack_error::Error::code) says what went wrong.
+//! Functions return [`Error`](bloscpack_error::Error). It names the file, relative to the root of the store, and for I/O the
+//! side: the source if the dataset was opened for reading, and the target if it was opened for changes.
+//!
+//! | category | meaning |
+//! |---|---|
+//! | [`Usage`](bloscpack_error::Category::Usage) | a call that cannot be carried out; nothing was changed |
+//! | [`Damaged`](bloscpack_error::Category::Damaged) | files are missing, damaged, or contradict each other |
+//! | [`CutShort`](bloscpack_error::Category::CutShort) | a file is cut short, or the journal of a change is unusable |
+//! | [`Unsupported`](bloscpack_error::Category::Unsupported) | not a dataset, a layout without its feature, or Python objects |
+//! | [`OverLimit`](bloscpack_error::Category::OverLimit) | the dataset exceeds the limits in the options, or memory |
+//! | [`Failed`](bloscpack_error::Category::Failed) | I/O |
+//! | [`Committed`](bloscpack_error::Category::Committed) | the change is committed, but not complete; do not repeat it |
+//!
+//! Files are never trusted: counts and shapes are checked before memory is allocated for them, and the header of each chunk,
+//! not `meta/storage`, decides how it is decompressed.
 //!
 //! # Features
 //!
-//! * `documents` (default): the layouts of the two documents. Without it no YAML parser is compiled.
-//! * `ndarray`: `CArray::to_ndarray`.
+//! * `documents` (default): the layouts `blz-doc` and `carray-doc`. Without it no YAML parser is compiled.
+//! * `ndarray`: `CArray::to_ndarray`, `append_ndarray` and `set_ndarray`.
+//! * `zip`: datasets in ZIP archives, which are only read.
 //!
 //! The compressors are features of [`blosc1`].
 
@@ -84,17 +149,17 @@ mod superchunk;
 mod survey;
 mod verify;
 mod walk;
-// Public for tests and for the other crates of the workspace.
+// Public for the tests and the other crates of the workspace.
 #[doc(hidden)]
 pub mod wire;
 
 pub use bloscpack_dtype::Element;
-// Its types are in the signatures of this crate: whoever uses them needs the same version.
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use dataset::Dataset;
 pub use dataset_layout::DatasetLayout;
 pub use index::{IndexCheck, IndexState, IndexUpdate};
+// The signatures of this crate contain its types, so that callers need the same version.
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};

@@ -1,8 +1,8 @@
-//! The attribute that says which columns have missing values.
+//! The attribute `bloscpack.missing`, which marks columns with missing values.
 //!
-//! A dataset has NaN and "not a time" in their place. The attribute `bloscpack.missing` says that these are not values: it is
-//! true for an array or a column that has attributes of its own. In the layouts whose columns have none, the table has a list of
-//! the columns' names. Other programs ignore it.
+//! A dataset stores NaN or "not a time" for a missing value. The attribute distinguishes them from values. An array, or a
+//! column with its own attributes, has it with the value `true`. In the layouts of the documents, the table has it with a list
+//! of column names. Other programs ignore it; `docs/tables.md` describes it under "Missing values".
 
 use crate::carray::CArray;
 use crate::ctable::CTable;
@@ -11,13 +11,14 @@ use bloscpack_error::Result;
 use serde_json::{Value, json};
 
 impl CArray {
-    /// Whether NaN and "not a time" stand for missing values.
+    /// Whether NaN and "not a time" are missing values, according to the attribute `bloscpack.missing`. Elements are not read.
     #[must_use]
     pub fn has_missing(&self) -> bool {
         self.attributes().has_missing()
     }
 
-    /// Writes down that NaN and "not a time" stand for missing values, in an attribute that other programs ignore.
+    /// Declares that NaN and "not a time" are missing values, by the attribute `bloscpack.missing`. It applies to all elements,
+    /// also to those that were stored as values. [`flush`](Self::flush) makes it permanent.
     ///
     /// # Errors
     /// Returns the errors of [`set_attribute`](Self::set_attribute).
@@ -30,7 +31,7 @@ impl CArray {
 }
 
 impl CTable {
-    /// Whether NaN and "not a time" stand for missing values in a column.
+    /// Whether NaN and "not a time" are missing values in a column, according to the attribute `bloscpack.missing`.
     ///
     /// ```
     /// use bloscpack_datasets::{CArray, CTable};
@@ -53,7 +54,8 @@ impl CTable {
         Ok(own || self.names_with_missing().contains(&json!(name)))
     }
 
-    /// Writes down that NaN and "not a time" stand for missing values in a column, in an attribute that other programs ignore.
+    /// Declares that NaN and "not a time" are missing values in a column; see [`CArray::set_has_missing`]. In the layouts of
+    /// the documents, the table's attribute lists the column.
     ///
     /// # Errors
     /// Returns the errors of [`set_attribute`](Self::set_attribute), and a usage error for an unknown column.
@@ -69,7 +71,7 @@ impl CTable {
         self.set_attribute(MISSING, &Value::Array(names))
     }
 
-    /// Forgets it for a column that is deleted, since another one may get its name.
+    /// Removes a deleted column from the table's list: a new column may get its name.
     pub(crate) fn forget_missing(&mut self, name: &str) -> Result<()> {
         let mut names = self.names_with_missing();
         let before = names.len();
@@ -80,7 +82,7 @@ impl CTable {
         self.set_attribute(MISSING, &Value::Array(names))
     }
 
-    /// The columns in the list of the table.
+    /// The column names in the table's list.
     fn names_with_missing(&self) -> Vec<Value> {
         match self.attributes().get(MISSING) {
             Some(Value::Array(names)) => names,

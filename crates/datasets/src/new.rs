@@ -10,11 +10,11 @@ use bloscpack_error::Result;
 use bloscpack_error::checked::in_memory;
 use std::num::NonZeroU64;
 
-/// A new array, with all properties decided.
+/// The properties of a new array, all decided and checked.
 #[derive(Debug, Clone)]
 pub(crate) struct NewArray {
     pub dtype: DType,
-    /// The shape of a row; empty where rows are single elements.
+    /// The shape of a row; empty if rows are single elements.
     pub row_shape: Vec<u64>,
     /// Bytes of a row; at least 1.
     pub row_bytes: u64,
@@ -24,13 +24,13 @@ pub(crate) struct NewArray {
     pub default: Option<Vec<u8>>,
     pub settings: ChunkSettings,
     pub attributes: Attributes,
-    /// Chunks of a superchunk. Only the layouts of the two documents allow more than one.
+    /// Chunks per superchunk; 1 except in the layouts of the documents.
     #[cfg_attr(
         not(feature = "documents"),
         allow(dead_code, reason = "only the layouts of the two documents use it")
     )]
     pub chunks_per_file: NonZeroU64,
-    /// Only the layouts of the two documents have superchunks with these.
+    /// Used by the layouts of the documents only.
     #[cfg_attr(
         not(feature = "documents"),
         allow(dead_code, reason = "only the layouts of the two documents use it")
@@ -39,13 +39,13 @@ pub(crate) struct NewArray {
 }
 
 impl NewArray {
-    /// Bytes of a row, in memory.
+    /// Bytes of a row as a `usize`.
     pub(crate) fn row_len(&self) -> Result<usize> {
         in_memory(self.row_bytes)
     }
 }
 
-/// The properties that new arrays and new tables have in common.
+/// The properties that new arrays and new tables share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NewDataset {
     pub layout: DatasetLayout,

@@ -1,4 +1,4 @@
-//! Opens datasets.
+//! Opens datasets from paths and stores.
 
 use crate::carray::CArray;
 use crate::ctable::CTable;
@@ -17,13 +17,18 @@ use bloscpack_storage::{Below, ReadAt, ZipStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes of a `__rootdirs__` that is looked at to find out whether a directory is a column of a table.
+/// Bytes of the longest `__rootdirs__` that is read to find out whether a directory is a column of a table.
 const MAX_ROOTDIRS: u64 = 16 << 20;
 
 impl Dataset {
-    /// Opens the dataset in this directory for reading, with default options. Nothing is ever written.
+    /// Opens the dataset in a directory for reading, with default options. Nothing is written.
     ///
-    /// With the feature `zip`, the path may lead to a ZIP archive, or to a folder in one: `archive.zip/eeg`.
+    /// Reads the small files that describe the dataset, and in the layouts of the documents the index of each column's first
+    /// superchunk. In `bcolz` and `blz`, the columns of a table are opened when they are first used. The reader keeps the
+    /// version that it opened; [`CArray::refresh`] and [`CTable::refresh`] update it.
+    ///
+    /// The path of a column opens it as an array. With the feature `zip`, the path may lead to a ZIP archive, or to a folder in
+    /// one: `archive.zip/eeg`.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -35,25 +40,38 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the file system; [`Code::UnknownFormat`] if the directory is not a dataset, and other errors
-    /// of the category [`Unsupported`](bloscpack_error::Category::Unsupported) for one that this build cannot read; errors
-    /// of the category [`Damaged`](bloscpack_error::Category::Damaged) if its small files are damaged or contradict each
-    /// other.
+    /// * [`Code::UnknownFormat`] if the directory is not a dataset
+    /// * [`Code::NotBuilt`] for a layout that this build does not support
+    /// * the categories [`Damaged`](bloscpack_error::Category::Damaged) and [`CutShort`](bloscpack_error::Category::CutShort)
+    ///   if the small files are damaged or contradict each other, or the journal of an interrupted change is damaged
+    /// * [`Code::OverLimit`] if a small file exceeds 64 MiB, or the elements of an array exceed
+    ///   [`Limits::total`](bloscpack_wire::Limits::total)
+    /// * any error of the file system
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &Options::new())
     }
 
-    /// Opens the dataset in this directory for reading and changing it, with default options. Only one process can do so at a
-    /// time.
+    /// Opens the dataset in a directory for reading and changing it, with default options. Only one process can do so at a
+    /// time; others wait for up to 10 seconds. A change that an earlier writer did not complete is completed first.
+    ///
+    /// The path of a column opens it through its table, as an array whose elements, attributes and index can be changed, but
+    /// not its number of rows.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open), and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another process
-    /// changes the dataset.
+    /// has the dataset open for changes.
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         Self::edit_with(path, &Options::new())
     }
 
-    /// Opens the dataset in this directory for reading.
+    /// Opens the dataset in a directory for reading, with options.
+    ///
+    /// | option | effect |
+    /// |---|---|
+    /// | `threads` | threads that read and decompress; all processors by default |
+    /// | `cache` | bytes of chunks kept in memory, shared by all columns; 64 MiB by default |
+    /// | `limits` | bytes of the whole array, and of a chunk |
+    /// | `lenient` | ignore the 16 bytes before each chunk in the layouts `bcolz` and `blz` |
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -71,7 +89,8 @@ impl Dataset {
         open_path(path.as_ref(), options, Access::Read)
     }
 
-    /// Opens the dataset in this directory for reading and changing it.
+    /// Opens the dataset in a directory for reading and changing it, with the options of [`open_with`](Self::open_with) and
+    /// `lock_timeout`.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
@@ -89,16 +108,31 @@ impl Dataset {
 
     /// Opens the dataset at the root of a store for reading and changing it.
     ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_datasets::{CArray, Dataset};
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let store = Memory::new();
+    /// CArray::of::<u8>().create_in(store.clone())?.flush()?;
+    ///
+    /// let mut array = Dataset::edit_in(store, &Options::new())?.into_array()?;
+    /// array.append(&[1, 2, 3])?;
+    /// array.flush()?;
+    /// assert_eq!(array.rows(), 3);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
     pub fn edit_in(store: impl Store + 'static, options: &Options) -> Result<Self> {
         open_at(Arc::new(store), &Key::root(), options, Access::Write)
     }
 
-    /// Opens the dataset in a ZIP archive for reading: at its root, or in the folder that contains everything in it.
+    /// Opens the dataset in a ZIP archive for reading: at its root, or in the innermost folder that contains all of its files.
     ///
     /// # Errors
-    /// Returns the errors of [`open`](Self::open), and those of [`ZipStore`](bloscpack_storage::ZipStore).
+    /// Returns the errors of [`open`](Self::open), and the errors of [`ZipStore`](bloscpack_storage::ZipStore).
     #[cfg(feature = "zip")]
     pub fn open_zip(
         archive: impl ReadAt + Send + Sync + 'static,
@@ -138,18 +172,18 @@ pub(crate) fn open_at(
 }
 
 impl CArray {
-    /// Opens the array in this directory for reading.
+    /// Opens the array in a directory for reading. The path of a column opens that column.
     ///
     /// # Errors
-    /// Returns the errors of [`Dataset::open`], and a usage error if the dataset is a table.
+    /// Returns the errors of [`Dataset::open`], and [`Code::NeedsColumn`] if the dataset is a table.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Dataset::open(path)?.into_array()
     }
 
-    /// Opens the array in this directory for reading and changing it.
+    /// Opens the array in a directory for reading and changing it; see [`Dataset::edit`].
     ///
     /// # Errors
-    /// Returns the errors of [`Dataset::edit`], and a usage error if the dataset is a table.
+    /// Returns the errors of [`Dataset::edit`], and [`Code::NeedsColumn`] if the dataset is a table.
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         Dataset::edit(path)?.into_array()
     }
@@ -172,18 +206,18 @@ impl CArray {
 }
 
 impl CTable {
-    /// Opens the table in this directory for reading.
+    /// Opens the table in a directory for reading; see [`Dataset::open`].
     ///
     /// # Errors
-    /// Returns the errors of [`Dataset::open`], and a usage error if the dataset is an array.
+    /// Returns the errors of [`Dataset::open`], and [`Code::NotATable`] if the dataset is an array.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Dataset::open(path)?.into_table()
     }
 
-    /// Opens the table in this directory for reading and changing it.
+    /// Opens the table in a directory for reading and changing it; see [`Dataset::edit`].
     ///
     /// # Errors
-    /// Returns the errors of [`Dataset::edit`], and a usage error if the dataset is an array.
+    /// Returns the errors of [`Dataset::edit`], and [`Code::NotATable`] if the dataset is an array.
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         Dataset::edit(path)?.into_table()
     }
@@ -219,7 +253,7 @@ pub(crate) fn open_beneath(
         )
     })?;
     let mut handle = Handle::new(Arc::clone(files), at.clone(), kind.layout, access);
-    // Only columns are opened below the root.
+    // Only columns are opened at another folder than the root.
     handle.in_table = *at != Key::root();
     let (lenient, resources) = (options.lenient, Resources::new(options));
     Ok(if kind.is_table {
@@ -233,7 +267,7 @@ pub(crate) fn open_beneath(
     })
 }
 
-/// The store of a directory, and the key of the dataset in it. A column is opened through its table, with which it shares its
+/// The store of a directory, and the key of the dataset in it. The store of a column is that of its table, because they share a
 /// writer.
 pub(crate) fn store_of(path: &Path) -> std::io::Result<(DiskStore, Key)> {
     if let Some((table, column)) = table_of(path) {
@@ -242,7 +276,7 @@ pub(crate) fn store_of(path: &Path) -> std::io::Result<(DiskStore, Key)> {
     Ok((DiskStore::open(path)?, Key::root()))
 }
 
-/// The archive that a path leads to or into, and the names after it.
+/// The archive that a path leads to or into, and the path inside the archive.
 #[cfg(feature = "zip")]
 fn archive_of(path: &Path) -> Option<(&Path, String)> {
     let archive = path.ancestors().find(|path| path.exists())?;
@@ -266,8 +300,8 @@ fn in_archive(
     Ok(Below::new(Arc::new(store), folder))
 }
 
-/// The table that has the directory at this path as a column, and the name of its folder there. Anything that cannot be read is
-/// not a table.
+/// If this directory is a column: its table, and the name of its folder. `None` if it is not, or if the table cannot
+/// be read.
 pub(crate) fn table_of(path: &Path) -> Option<(PathBuf, String)> {
     let path = std::fs::canonicalize(path).ok()?;
     let (table, column) = (path.parent()?, path.file_name()?.to_str()?);

@@ -1,4 +1,4 @@
-//! Arrays and tables that go on to what their directory contains now.
+//! Refreshes arrays and tables that are open for reading.
 
 use crate::carray::CArray;
 use crate::ctable::CTable;
@@ -9,7 +9,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Refreshed};
 use std::sync::Arc;
 
-/// Opens a dataset again.
+/// Opens a dataset again from its store. An error for a writer, which is always current.
 fn reopen(handle: &Handle) -> Result<Dataset> {
     let (store, options) = handle
         .files
@@ -19,11 +19,14 @@ fn reopen(handle: &Handle) -> Result<Dataset> {
 }
 
 impl CArray {
-    /// Goes on to the rows that the array has now, and returns the numbers of those that are new. Rows that were there may
-    /// have been set to other values; nothing that was decoded before is used again.
+    /// Updates an array that is open for reading to the last commit, and returns which rows are new.
     ///
-    /// Only the small files that describe the array are read. [`Refreshed::Replaced`] is an array of another dtype, another
-    /// layout or other axes, or of fewer rows.
+    /// Reads the files that describe the array, and empties the cache, since earlier rows may have been set to other values.
+    ///
+    /// | result | meaning |
+    /// |---|---|
+    /// | [`Refreshed::Changed`] | the new rows, an empty range if there are none |
+    /// | [`Refreshed::Replaced`] | another dtype, layout, row shape or chunk shape, or fewer rows: read everything again |
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -41,7 +44,8 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns a usage error if it was not opened for reading, and the errors of [`Dataset::open`]. The array is then as it was.
+    /// Returns a usage error if the array was opened for changes, and the errors of [`Dataset::open`]. After an error the array
+    /// is unchanged.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = reopen(self.handle())?.into_array()?;
         let is_same = self.layout() == new.layout()
@@ -55,8 +59,9 @@ impl CArray {
 }
 
 impl CTable {
-    /// Goes on to the rows that the table has now, and returns the numbers of those that are new, as
-    /// [`CArray::refresh`] does. [`Refreshed::Replaced`] is a table of other columns or fewer rows.
+    /// Updates a table that is open for reading to the last commit, and returns which rows are new, as [`CArray::refresh`]
+    /// does. [`Refreshed::Replaced`] means another layout, other column names, or fewer rows. The dtypes of the columns are not
+    /// compared.
     ///
     /// ```
     /// use bloscpack_datasets::{CArray, CTable};
@@ -76,8 +81,8 @@ impl CTable {
     /// ```
     ///
     /// # Errors
-    /// Returns a usage error if it was not opened for reading, and the errors of [`Dataset::open`] and of [`rows`](Self::rows).
-    /// The table is then as it was.
+    /// Returns a usage error if the table was opened for changes, and the errors of [`Dataset::open`] and of
+    /// [`rows`](Self::rows). After an error the table is unchanged.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = reopen(self.handle())?.into_table()?;
         let is_same = self.layout() == new.layout() && self.names() == new.names();

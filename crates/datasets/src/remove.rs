@@ -12,11 +12,11 @@ use bloscpack_error::Result;
 use bloscpack_storage::{Access, Key};
 use std::sync::Arc;
 
-/// Removes the files of the dataset at the root of a store, and its folders if nothing else is in them. All other files stay.
+/// Removes the files of the dataset at the root of a store, and its folders if they are empty then. All other files stay.
 pub(crate) fn remove_dataset(files: &Arc<Files>, options: &Options) -> Result<()> {
     let at = Key::root();
     let dataset = open_beneath(files, &at, options, Access::Write)?;
-    // The file with the number of rows goes first.
+    // The file with the number of rows is removed first.
     for key in layout::meta_keys(dataset.layout(), &at)? {
         remove_file(files, &key)?;
     }
@@ -38,7 +38,7 @@ pub(crate) fn remove_column(column: &CArray) -> Result<()> {
         return remove_array(handle, storage);
     }
     storage.clear()?;
-    // A nested column leaves the folders of the columns around it.
+    // The folders around a nested column are removed with the last column in them.
     let mut folder = storage.spec().folder.clone();
     while folder.names().count() > 1 {
         handle.files.remove_folder_if_empty(&folder)?;
@@ -59,7 +59,7 @@ fn remove_array(handle: &Handle, storage: &ArrayStorage) -> Result<()> {
     handle.files.remove_folder_if_empty(&handle.at)
 }
 
-/// Removes a file. Something other than a file stays.
+/// Removes a regular file. Anything else with this name stays.
 fn remove_file(files: &Files, key: &Key) -> Result<()> {
     if files.is_file(key)? {
         files.remove(key)

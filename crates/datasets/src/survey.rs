@@ -1,4 +1,4 @@
-//! [`ArraySurvey`]: facts about the superchunks of an array, from names, lengths and headers.
+//! [`ArraySurvey`]: facts about the superchunks of an array, from file names, lengths and headers.
 
 use crate::array_storage::ArrayStorage;
 use crate::carray::CArray;
@@ -10,37 +10,37 @@ use bloscpack_storage::{EntryKind, StoreFile};
 use bloscpack_wire::Checksum;
 use std::collections::BTreeSet;
 
-/// Facts about the superchunks of an array; see [`CArray::survey`].
+/// Facts about the superchunks of an array, the files in its `data/` folder; see [`CArray::survey`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ArraySurvey {
-    /// The number of superchunks that the rows need.
+    /// Superchunks that the rows need.
     pub superchunks: u64,
-    /// The number of these that are missing.
+    /// Needed superchunks that are missing. 0 if the store cannot list them.
     pub missing: u64,
-    /// Bytes of those that are present, headers and everything else included; `None` in a store that cannot list them, such as a plain
-    /// web server, where no superchunk is looked at.
+    /// Total length in bytes of the needed superchunks that exist. `None` if the store cannot list them, such as a plain web
+    /// server; then no superchunk is examined.
     pub bytes: Option<u64>,
-    /// The number of files with names of superchunks after the last one that the rows need. They are not read.
+    /// Superchunks after the last needed one. They are not read.
     pub stale: u64,
-    /// The number of other files in the folder. They are not read either.
+    /// Other files in the folder. They are not read.
     pub foreign: u64,
-    /// The number of chunks whose headers were read.
+    /// Chunks whose headers were read.
     pub chunks: u64,
-    /// The compressors of these chunks, each once. A chunk that is a copy of its data has none.
+    /// The compressors of these chunks, each once. Chunks that store their data uncompressed have none.
     pub compressors: Vec<CompressorFormat>,
-    /// The filters of these chunks, each once. Chunks of Blosc 2, which have up to six filters, are left out.
+    /// The filters of these chunks, each once. Blosc 2 chunks, which have up to six filters, are left out.
     pub filters: Vec<Filter>,
-    /// The number of superchunks that have the length that the index has; `None` if there is no index that can be used.
-    /// [`CArray::check_index`] also compares digests.
+    /// Superchunks whose length agrees with the index; `None` without a usable index. [`CArray::check_index`] also compares
+    /// digests.
     pub indexed: Option<u64>,
-    /// The first error of any superchunk.
+    /// The first damage found in a superchunk.
     pub trouble: Option<Error>,
 }
 
 impl CArray {
-    /// Looks at all superchunks of the array, and at the headers of at most `chunks` chunks. It decompresses nothing, and
-    /// compares no digest.
+    /// Lists and measures all superchunks, and reads the headers of at most `chunks` chunks. Nothing is decompressed, and no
+    /// digest is compared. The work depends on the files that exist, not on the shape.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -54,7 +54,7 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns any I/O error. Damage of the superchunks is reported as [`trouble`](ArraySurvey::trouble).
+    /// Returns any I/O error. Damage of a superchunk is not an error here, but goes into [`trouble`](ArraySurvey::trouble).
     pub fn survey(&self, chunks: u64) -> Result<ArraySurvey> {
         let storage = self.storage();
         let mut survey = ArraySurvey {
@@ -63,7 +63,7 @@ impl CArray {
         };
         let index = self.index()?;
         survey.indexed = index.is_some().then_some(0);
-        // Only names that are present are visited, however many the shape promises.
+        // A hostile shape may require any number of superchunks. Only those that exist are visited.
         for number in survey.list(storage)? {
             let entry = index.as_ref().and_then(|index| index.entry(number));
             survey.look(storage, number, chunks, entry)?;
@@ -71,7 +71,7 @@ impl CArray {
         Ok(survey)
     }
 
-    /// The header of a chunk, by its number in C order. The chunk itself is not read.
+    /// Reads the header of a chunk, by the chunk's number in C order, counted from 0. The chunk itself is not read.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -83,34 +83,38 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns any I/O error, and damage of the superchunk and of the header.
+    /// Returns any I/O error, and damage of the superchunk and of the header. A number past the last chunk is a missing
+    /// superchunk or a wrong count.
     pub fn chunk_header(&self, chunk: u64) -> Result<ChunkHeader> {
         let storage = self.storage();
         storage.stage()?;
         storage.header(chunk)
     }
 
-    /// The checksum of each chunk, in the layouts that have one.
+    /// The checksum of each chunk; [`Checksum::None`] in the layouts `bcolz` and `blz`.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
         let options = self.storage().spec().container.options();
         options.map_or(Checksum::None, |options| options.checksum)
     }
 
-    /// Bytes of an element, as the headers of chunks contain it.
+    /// The typesize of new chunks: the item size, except 1 for `S`, objects and elements of more than 255 bytes, and 4 for `U`.
     #[must_use]
     pub fn typesize(&self) -> u8 {
         self.storage().spec().typesize()
     }
 
-    /// The settings of its new chunks.
+    /// The compression settings of new chunks. Existing chunks may have others.
     #[must_use]
     pub fn chunk_settings(&self) -> blosc1::ChunkSettings {
         self.storage().spec().chunk_settings()
     }
 
-    /// A chunk as it is stored, by its number in C order. Its header and its digest, if it has one, were compared; it is not
-    /// decompressed.
+    /// Reads a compressed chunk, by its number in C order, counted from 0. Its lengths and its digest, if there is one, are
+    /// checked; it is not decompressed.
+    ///
+    /// It is a Blosc chunk of all elements of the chunk in C order, in the byte order of the dtype. In the layout `carray-doc`,
+    /// chunks at the edges are padded to the full shape.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -131,19 +135,19 @@ impl CArray {
         Ok(storage.stored(chunk)?.bytes.to_vec())
     }
 
-    /// The number of chunks of a superchunk; the last one may have fewer.
+    /// Chunks per superchunk; the last superchunk may have fewer. 1 in the layouts `bcolz` and `blz`.
     #[must_use]
     pub fn superchunk(&self) -> u64 {
         self.storage().spec().chunks_per_file.get()
     }
 
-    /// The number of superchunks.
+    /// The number of superchunks that the rows need.
     #[must_use]
     pub fn superchunks(&self) -> u64 {
         self.storage().file_count()
     }
 
-    /// The number of rows that the writer expected, from which it chose the length of chunks.
+    /// The number of rows that the creator of the array expected, which determines the default chunk length.
     #[must_use]
     pub fn expected_rows(&self) -> u64 {
         self.storage().spec().expected_rows
@@ -151,7 +155,7 @@ impl CArray {
 }
 
 impl ArraySurvey {
-    /// The numbers of the superchunks that are present, in order.
+    /// Counts the entries of the folder. Returns the numbers of the needed superchunks that exist.
     fn list(&mut self, storage: &ArrayStorage) -> Result<BTreeSet<u64>> {
         let mut present = BTreeSet::new();
         let Some(entries) = storage.list()? else {
@@ -161,7 +165,7 @@ impl ArraySurvey {
         for entry in entries {
             let name = entry.name.to_str();
             match name.and_then(|name| storage.spec().naming.number(name)) {
-                // Something other than a file is reported when it is looked at.
+                // A folder or link with this name is reported when it is opened.
                 Some(number) if number < self.superchunks => {
                     present.insert(number);
                 }
@@ -170,12 +174,12 @@ impl ArraySurvey {
                 _ => self.foreign += 1,
             }
         }
-        // Every number in the set is less than this.
+        // Cannot underflow: every number in the set is less than `superchunks`.
         self.missing = self.superchunks - to_u64(present.len());
         Ok(present)
     }
 
-    /// Looks at a superchunk.
+    /// Examines a superchunk.
     fn look(
         &mut self,
         storage: &ArrayStorage,
@@ -192,7 +196,7 @@ impl ArraySurvey {
             file => file?,
         };
         let len = storage.len_of(number, file.as_ref())?;
-        // Saturating, since the lengths of sparse files may add up to anything.
+        // The lengths of sparse files may overflow the sum.
         self.bytes = self.bytes.map(|bytes| bytes.saturating_add(len));
         if entry.is_some_and(|entry| entry.file_len == len) {
             self.indexed = self.indexed.map(|count| count + 1);
@@ -232,7 +236,7 @@ impl ArraySurvey {
         {
             self.compressors.push(format);
         }
-        // An extended header of Blosc 2 has its filters in the half that is not read.
+        // In an extended header of Blosc 2, the filters are in the second half, which is not read.
         if !header.is_extended() && !self.filters.contains(&header.filter()) {
             self.filters.push(header.filter());
         }

@@ -10,10 +10,14 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::EntryKind;
 
 impl Dataset {
-    /// Reads and decompresses every chunk, compares the digests where there are any, also those of an archive, and looks for files that do not belong to
-    /// the dataset.
+    /// Reads and decompresses every chunk, on several threads, and reports all damage.
     ///
-    /// `progress` is called with the uncompressed bytes of each chunk that was read, from any thread.
+    /// Also checked are the digests of chunks (in the layouts of the documents) and of files (in a ZIP archive), and whether
+    /// the columns of a table have equally many rows. Files that do not belong to the dataset, uncounted rows and the warnings
+    /// of opening are reported as warnings. Elements that are Python objects are not decompressed.
+    ///
+    /// `progress` is called with the uncompressed bytes of each sound chunk, from any thread. The function itself does not
+    /// fail: I/O errors are in the report, too.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -43,7 +47,7 @@ impl Dataset {
     }
 }
 
-/// Reports columns that have more rows than the shortest one.
+/// Reports columns with more rows than the shortest one.
 fn report_uneven(table: &CTable, report: &mut Report) {
     let Ok(expected) = table.rows() else { return };
     for name in table.names() {
@@ -59,7 +63,7 @@ fn report_uneven(table: &CTable, report: &mut Report) {
 }
 
 impl CArray {
-    /// Reads and decompresses every chunk; see [`Dataset::verify`].
+    /// Reads and decompresses every chunk, and reports all damage; see [`Dataset::verify`].
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> Report {
         let mut report = Report::default();
         self.verify_into(&mut report, &progress);
@@ -100,7 +104,7 @@ impl CArray {
 }
 
 impl ArrayStorage {
-    /// Reads and decompresses a chunk. Returns the uncompressed bytes.
+    /// Reads and decompresses a chunk. Returns its uncompressed bytes, and warnings.
     fn check_chunk(&self, chunk: u64) -> Result<(u64, Vec<String>)> {
         let stored = self.stored(chunk)?;
         let bytes = u64::from(stored.header.nbytes);
@@ -113,7 +117,7 @@ impl ArrayStorage {
         if self.spec().dtype.has_object() {
             return Ok((bytes, warnings));
         }
-        // Blocks that were never flushed have to be sound, too.
+        // All data is decompressed: blocks with uncounted rows have to be sound, too.
         self.decompressed(chunk, &stored)?;
         if let Some(more) = bytes.checked_sub(self.grid().bytes_of(chunk))
             && more > 0
@@ -125,7 +129,7 @@ impl ArrayStorage {
         Ok((bytes, warnings))
     }
 
-    /// Reports entries in the folder of superchunks that the rows do not need.
+    /// Reports entries in the folder of superchunks that no row needs.
     fn report_strangers(&self, mut report: impl FnMut(String)) -> Result<()> {
         let (spec, files) = (self.spec(), self.file_count());
         let Some(entries) = self.list()? else {
@@ -145,7 +149,7 @@ impl ArrayStorage {
                 (Some(number), EntryKind::File) if number < files => continue,
                 (Some(_), EntryKind::File) => "stale superchunk, which no row needs",
                 _ if name.starts_with("._") => "file of another operating system",
-                // Nested columns are in folders inside of other columns.
+                // Nested columns are folders inside other columns.
                 (_, EntryKind::Folder) if spec.naming == Naming::FromOne => continue,
                 _ => "not part of the dataset",
             };

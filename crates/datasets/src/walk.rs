@@ -8,24 +8,25 @@ use bloscpack_storage::{Access, DiskStore, EntryKind, Key, LockTimeout, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A dataset that [`walk`] has found.
+/// A dataset that [`walk`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatasetEntry {
-    /// Its path, relative to the directory that was walked; empty if that is the dataset.
+    /// The path, relative to the directory that was walked; empty if that directory is the dataset.
     pub path: PathBuf,
-    /// The layout of its directory.
+    /// The layout of the directory.
     pub layout: DatasetLayout,
-    /// Whether it is a table; else it is an array.
+    /// Whether it is a table. Otherwise it is an array.
     pub is_table: bool,
 }
 
-/// The depth of folders below which nothing is looked for.
+/// Folders deeper than this are not searched.
 const MAX_DEPTH: usize = 64;
 
-/// Finds the datasets below a directory, sorted by name. Nothing is looked for inside of a dataset, and links are not followed.
+/// Finds the datasets in a directory and its folders, up to 64 levels deep, in the order of their names. Datasets are not
+/// searched for further datasets, so that the columns of a table are not listed. Links are not followed.
 ///
-/// `failed` is called for everything that cannot be looked at, such as a directory without permission or a dataset that is
-/// damaged, with its path relative to the directory.
+/// `failed` is called for everything that cannot be examined, such as a folder without permission or a damaged dataset, with
+/// the path relative to the directory. The search continues.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -46,7 +47,19 @@ pub fn walk(
     walk_in(DiskStore::open(path).reading()?, failed)
 }
 
-/// Finds the datasets in a store: see [`walk`].
+/// Finds the datasets in a store, as [`walk`] does in a directory.
+///
+/// ```
+/// use bloscpack_datasets::{CArray, walk_in};
+/// use bloscpack_storage::Memory;
+///
+/// let store = Memory::new();
+/// CArray::of::<u8>().create_in(store.clone())?.flush()?;
+/// let found = walk_in(store, |path, error| eprintln!("{}: {error}", path.display()))?;
+/// assert_eq!(found.len(), 1);
+/// assert!(found[0].path.as_os_str().is_empty() && !found[0].is_table);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
 /// Returns any error of opening the store.

@@ -1,4 +1,4 @@
-//! Making dtypes.
+//! Constructors of [`DType`], and the alignment of its elements.
 
 use super::layout::{MAX_ITEMSIZE, checked, laid_out, too_long};
 use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, TimeUnit};
@@ -11,7 +11,7 @@ const fn plain(kind: Kind, itemsize: u64) -> DType {
     }
 }
 
-/// The common types, little-endian.
+/// The common dtypes, little-endian. The numbers are bits.
 #[allow(missing_docs, reason = "the names say it")]
 impl DType {
     pub const BOOL: Self = plain(Kind::Bool, 1);
@@ -32,10 +32,21 @@ impl DType {
 }
 
 impl DType {
-    /// The type of this kind whose elements have `itemsize` bytes.
+    /// Makes a dtype, and checks it.
     ///
-    /// A type without a byte order becomes little-endian, and fields that are not where a C compiler
-    /// would put them become not `aligned`.
+    /// | kind | `itemsize` in bytes |
+    /// |---|---|
+    /// | bool | 1 |
+    /// | integers | 1, 2, 4, 8 |
+    /// | floats | 2, 4, 8, 12, 16 |
+    /// | complex numbers | 8, 16, 24, 32 |
+    /// | times, objects | 8 |
+    /// | text | a multiple of 4 |
+    /// | bytes, void | any |
+    /// | fields | at least the end of each field |
+    ///
+    /// `order` is ignored for kinds without numbers and for single bytes. [`Struct::aligned`] becomes false if the offset of a
+    /// field or the item size does not fit the field's alignment.
     ///
     /// ```
     /// use bloscpack_dtype::{ByteOrder, DType, Kind};
@@ -47,9 +58,8 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if there is no such type: a size that the kind does not have, or of 2 GiB and
-    /// more; fields that do not fit into the size, without a name or with the same name; more than
-    /// 65,536 fields, nested deeper than 32 levels, or overlapping more than 64 times.
+    /// Fails for another size, for 2 GiB and more, for a time unit of 0 or more than 2^31 - 1 steps, for fields with an empty
+    /// or repeated name or title, and for fields over one of the [limits](crate#limits).
     pub fn new(kind: Kind, order: ByteOrder, itemsize: u64) -> Result<Self, DTypeError> {
         let fits = match &kind {
             Kind::Bool => itemsize == 1,
@@ -82,7 +92,7 @@ impl DType {
         })
     }
 
-    /// Bytes of a fixed length, `|S10`.
+    /// A string of `len` bytes: `|S10`.
     ///
     /// ```
     /// assert_eq!(bloscpack_dtype::DType::bytes(10)?.to_string(), "|S10");
@@ -90,12 +100,12 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error for 2 GiB and more.
+    /// Fails for 2 GiB and more.
     pub fn bytes(len: u64) -> Result<Self, DTypeError> {
         Self::new(Kind::Bytes, ByteOrder::Little, len)
     }
 
-    /// Text of this many characters, of four bytes each, `<U7`.
+    /// A string of `chars` code points of four bytes each: `<U7`.
     ///
     /// ```
     /// let dtype = bloscpack_dtype::DType::text(7)?;
@@ -104,21 +114,26 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error for 2 GiB and more.
+    /// Fails for 2 GiB and more.
     pub fn text(chars: u64) -> Result<Self, DTypeError> {
-        // A saturated size is refused, like any that is too large.
+        // A size that saturates is refused as too large.
         Self::new(Kind::Text, ByteOrder::Little, chars.saturating_mul(4))
     }
 
-    /// Bytes whose meaning is not known, `|V7`.
+    /// `len` opaque bytes: `|V7`.
+    ///
+    /// ```
+    /// assert_eq!(bloscpack_dtype::DType::void(7)?.to_string(), "|V7");
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns an error for 2 GiB and more.
+    /// Fails for 2 GiB and more.
     pub fn void(len: u64) -> Result<Self, DTypeError> {
         Self::new(Kind::Void, ByteOrder::Little, len)
     }
 
-    /// Moments, as a count of units since 1970.
+    /// Points in time: a count of units since 1970-01-01, `datetime64[ns]`.
     ///
     /// ```
     /// use bloscpack_dtype::{DType, TimeBase, TimeUnit};
@@ -129,21 +144,31 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the unit's count is 0 or exceeds 2^31-1.
+    /// Fails if the unit's count is 0 or exceeds 2^31 - 1.
     pub fn datetime(unit: TimeUnit) -> Result<Self, DTypeError> {
         Self::new(Kind::Datetime(unit), ByteOrder::Little, 8)
     }
 
-    /// Spans of time, as a count of units.
+    /// Durations: a count of units, `timedelta64[ms]`.
+    ///
+    /// ```
+    /// use bloscpack_dtype::{DType, TimeBase, TimeUnit};
+    ///
+    /// let dtype = DType::timedelta(TimeUnit::one(TimeBase::Milli))?;
+    /// assert_eq!(dtype.to_string(), "timedelta64[ms]");
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns an error if the unit's count is 0 or exceeds 2^31-1.
+    /// Fails if the unit's count is 0 or exceeds 2^31 - 1.
     pub fn timedelta(unit: TimeUnit) -> Result<Self, DTypeError> {
         Self::new(Kind::Timedelta(unit), ByteOrder::Little, 8)
     }
 
-    /// Fields, each with its name, its type, and its shape, which is empty for a single value: packed
-    /// one after another, or `aligned` as a C compiler lays them out on a 64-bit machine.
+    /// A structured dtype. Each field is a name, a dtype and a shape; the shape is empty for a single value.
+    ///
+    /// Fields are packed without gaps, or, if `aligned`, padded as by a C compiler on a 64-bit machine. For other offsets or
+    /// titles, fill a [`Struct`] and call [`DType::new`].
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -177,7 +202,7 @@ impl DType {
         )
     }
 
-    /// The same type with this byte order, also of its fields.
+    /// Changes the byte order, also of all fields. Single bytes and types without numbers stay little-endian.
     ///
     /// ```
     /// use bloscpack_dtype::{ByteOrder, DType};
@@ -198,7 +223,16 @@ impl DType {
         self
     }
 
-    /// The fields of an element; `None` if this is not a type with fields.
+    /// The fields of a structured dtype; `None` for other kinds. The slice may be empty.
+    ///
+    /// ```
+    /// use bloscpack_dtype::DType;
+    ///
+    /// let dtype = DType::parse("[('a', '<i4'), ('b', '<f8')]")?;
+    /// let names: Vec<_> = dtype.fields().into_iter().flatten().map(|field| field.name.as_str()).collect();
+    /// assert_eq!(names, ["a", "b"]);
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
+    /// ```
     #[must_use]
     pub fn fields(&self) -> Option<&[Field]> {
         match &self.kind {
@@ -207,7 +241,7 @@ impl DType {
         }
     }
 
-    /// Whether elements are Python objects.
+    /// Whether elements are Python objects. [`has_object`](Self::has_object) also looks into fields.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.kind == Kind::Object

@@ -1,6 +1,6 @@
-//! Moments as text: ISO 8601 without a time zone, as NumPy writes it.
+//! Datetimes as text: ISO 8601 without a time zone, as NumPy writes it.
 //!
-//! The calendar takes 40 lines; with a crate, every user who only reads chunks would compile it too.
+//! The calendar is 40 lines here, so that users of this crate do not have to compile a calendar crate.
 
 use super::error::DTypeError;
 use super::{TimeBase, TimeUnit};
@@ -8,15 +8,15 @@ use std::fmt::Write;
 
 /// Days of 400 years, after which the calendar repeats.
 const DAYS_OF_ERA: i64 = 146_097;
-/// From the first of March of the year 0 to the first of January 1970.
+/// Days from 1 March of the year 0 to 1 January 1970.
 const DAYS_BEFORE_1970: i64 = 719_468;
-/// Years of four digits: ISO 8601 has no others without an agreement.
+/// Years of four digits: ISO 8601 allows others only by agreement.
 const YEARS: std::ops::RangeInclusive<i128> = -9999..=9999;
 const SECONDS_OF_DAY: i128 = 86_400;
 /// An attosecond is the smallest unit.
 const ATTOS: i128 = 1_000_000_000_000_000_000;
 
-/// How a unit divides a day.
+/// The size of a base unit.
 enum Scale {
     Years,
     Months,
@@ -46,7 +46,7 @@ fn scale(base: TimeBase) -> Scale {
     }
 }
 
-/// The attoseconds of a unit that is a part or a multiple of a second.
+/// The attoseconds of a unit from an hour down; `None` for longer units.
 fn attos(scale: &Scale) -> Option<i128> {
     match scale {
         Scale::Seconds(seconds) => Some(seconds * ATTOS),
@@ -55,19 +55,19 @@ fn attos(scale: &Scale) -> Option<i128> {
     }
 }
 
-/// A day, and how much of it has passed.
+/// A date and the time of day.
 #[derive(Debug, PartialEq, Eq)]
 struct Moment {
     year: i64,
-    /// From 1.
+    /// 1 to 12.
     month: i64,
-    /// From 1.
+    /// 1 to 31.
     day: i64,
+    /// Attoseconds since midnight.
     attos: i128,
 }
 
-/// The moment as text, to the precision of its unit; `None` for the generic unit, and if the year
-/// has more than four digits.
+/// A count as text, to the precision of its unit; `None` for the generic unit, and if the year has more than four digits.
 pub(super) fn spelled(count: i64, unit: TimeUnit) -> Option<String> {
     let scale = scale(unit.base?);
     let total = i128::from(count) * i128::from(unit.count);
@@ -75,7 +75,7 @@ pub(super) fn spelled(count: i64, unit: TimeUnit) -> Option<String> {
     YEARS.contains(&moment.year.into()).then_some(())?;
     let (sign, year) = (if moment.year < 0 { "-" } else { "" }, moment.year.abs());
     let mut text = format!("{sign}{year:04}");
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = match scale {
         Scale::Years => Ok(()),
         Scale::Months => write!(text, "-{:02}", moment.month),
@@ -96,7 +96,7 @@ pub(super) fn spelled(count: i64, unit: TimeUnit) -> Option<String> {
     Some(text)
 }
 
-/// The moment after a count of units since 1970; `None` if the year is too large.
+/// The date and time of `total` base units since 1970; `None` if the year is too large.
 fn moment(total: i128, scale: &Scale) -> Option<Moment> {
     let (year, month, day, attos) = match scale {
         Scale::Years => (total.checked_add(1970)?, 1, 1, 0),
@@ -126,8 +126,7 @@ fn moment(total: i128, scale: &Scale) -> Option<Moment> {
     })
 }
 
-/// Year, month and day, from days since 1970. Years begin in March here, so that the leap day is
-/// their last.
+/// Year, month and day from days since 1970. Inside, years begin in March, which makes the leap day their last day.
 fn civil(days: i64) -> Option<(i64, i64, i64)> {
     let days = days.checked_add(DAYS_BEFORE_1970)?;
     let (era, day) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
@@ -140,7 +139,7 @@ fn civil(days: i64) -> Option<(i64, i64, i64)> {
     Some((year, month, day))
 }
 
-/// Days since 1970, for years of four digits.
+/// Days since 1970. Years have four digits, so that nothing overflows.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
@@ -149,8 +148,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * DAYS_OF_ERA + year * 365 + year / 4 - year / 100 + day - DAYS_BEFORE_1970
 }
 
-/// The count of a moment that is text: ISO 8601 as [`spelled`] writes it, more or less precise, also
-/// with a space instead of the `T` and with a `Z`; or the count itself. Four digits are a year.
+/// The count that a text means: ISO 8601 as [`spelled`] writes it, more or less precise, optionally with a space for the `T`
+/// and a final `Z`; or the count itself. Four digits are a year unless a `+` precedes them.
 pub(super) fn parsed(text: &str, unit: TimeUnit) -> Result<i64, DTypeError> {
     let text = text.trim_ascii();
     let digits = text.trim_start_matches(['+', '-']);
@@ -179,7 +178,7 @@ pub(super) fn parsed(text: &str, unit: TimeUnit) -> Result<i64, DTypeError> {
     }
 }
 
-/// The count of a unit; `None` if it is not an integer.
+/// The number of base units since 1970; `None` if it is not whole.
 fn total(moment: &Moment, scale: &Scale) -> Option<i128> {
     let (first, midnight) = (moment.day == 1, moment.attos == 0);
     let years = i128::from(moment.year) - 1970;
@@ -216,7 +215,7 @@ fn read(text: &str) -> Option<Moment> {
     let is_date = parts.next().is_none()
         && (1..=12).contains(&month)
         && (1..=length(year, month)).contains(&day);
-    // Only a complete date has a time.
+    // A time may only follow a complete date.
     let attos = match time {
         Some(time) if date.len() == 10 => read_time(time)?,
         Some(_) => return None,
@@ -230,7 +229,7 @@ fn read(text: &str) -> Option<Moment> {
     })
 }
 
-/// Days of a month.
+/// Days in a month.
 fn length(year: i64, month: i64) -> i64 {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     match month {
@@ -240,7 +239,7 @@ fn length(year: i64, month: i64) -> i64 {
     }
 }
 
-/// `09`, `09:15`, `09:15:00` and `09:15:00.123`, in attoseconds.
+/// Parses `09`, `09:15`, `09:15:00` or `09:15:00.123` into attoseconds.
 fn read_time(text: &str) -> Option<i128> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let (clock, fraction) = match text.split_once('.') {
@@ -253,7 +252,7 @@ fn read_time(text: &str) -> Option<i128> {
     let second = parts.next().map_or(Some(0), |second| number(second, 2))?;
     let sound = parts.next().is_none() && hour < 24 && minute < 60 && second < 60;
     let attos = match fraction {
-        // Only seconds have a fraction.
+        // A fraction may only follow seconds.
         Some(fraction) if clock.len() == 8 => fraction_of(fraction)?,
         Some(_) => return None,
         None => 0,
@@ -262,14 +261,14 @@ fn read_time(text: &str) -> Option<i128> {
     sound.then_some(seconds * ATTOS + attos)
 }
 
-/// Up to 18 digits after the point, in attoseconds.
+/// Converts up to 18 digits after the point to attoseconds.
 fn fraction_of(digits: &str) -> Option<i128> {
     let missing = 18_usize.checked_sub(digits.len())?;
     let fraction = i128::from(number(digits, digits.len())?);
     Some(fraction * 10_i128.pow(u32::try_from(missing).ok()?))
 }
 
-/// A number of exactly this many digits.
+/// Parses a number of exactly this many digits.
 fn number(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|digit| digit.is_ascii_digit());
     sound.then(|| text.parse().ok())?

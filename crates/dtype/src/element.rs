@@ -1,4 +1,4 @@
-//! Elements from values of JSON and from text.
+//! Elements from JSON values and from text.
 
 use super::excerpt::excerpt;
 use super::float::Float;
@@ -9,9 +9,21 @@ use serde_json::Value;
 impl DType {
     /// Converts text, as [`DType::write_text`] writes it, into the bytes of an element.
     ///
-    /// Bools may also be `True`, `False`, 1 and 0. Times may be more or less precise than their unit if
-    /// nothing is lost, and may be the count itself, except that four digits are a year. An empty text
-    /// is not a number for floats, "not a time" for times, and an empty string.
+    /// | elements | text |
+    /// |---|---|
+    /// | bool | `true`, `false`, `True`, `False`, `1` or `0` |
+    /// | integers | decimal digits with an optional sign |
+    /// | floats | a decimal number, `nan` or `inf`; empty is NaN |
+    /// | complex numbers | `1.0+2.0j`, also in parentheses, or one real number; empty is NaN for both parts |
+    /// | bytes, text | the string itself, or `{"hex": "..."}` with the bytes; shorter strings are padded with zeros |
+    /// | datetimes | ISO 8601 without a time zone or with `Z`, or the count; `NaT` or empty is "not a time" |
+    /// | timedeltas | the count; `NaT` or empty is "not a time" |
+    /// | void | two hexadecimal digits for each byte |
+    /// | extended floats | `{"hex": "..."}` |
+    /// | fields | JSON, as [`DType::from_value`] accepts it |
+    ///
+    /// ASCII white space around numbers and times is ignored. A datetime may be more or less precise than its unit if nothing
+    /// is lost. Four digits are a year, not a count, unless a `+` precedes them.
     ///
     /// ```
     /// let mut element = [0; 2];
@@ -22,9 +34,9 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the text is not such a value, out of range, or longer than the element,
-    /// whose bytes are then unspecified; always for objects, and if `element` has not as many bytes as
-    /// an element.
+    /// Fails if `element` is not [`itemsize`](DType::itemsize) bytes long, if the text is not such a value, and always for
+    /// objects. If the value is out of range or too long for an element, [`DTypeError::is_too_large`] is true. After an error
+    /// about the value, the content of `element` is unspecified.
     pub fn parse_text(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
         self.begin(element)?;
         let order = self.order;
@@ -58,11 +70,17 @@ impl DType {
         Ok(())
     }
 
-    /// Converts a value, as [`DType::value`] returns it, into the bytes of an element.
+    /// Converts a JSON value, as [`DType::value`] returns it, into the bytes of an element.
     ///
-    /// Integers may be written as floats, fields as a list, and complex numbers without an imaginary
-    /// part as one number. Null is not a number for floats and "not a time" for times, and floats may
-    /// be text, such as "inf". Void may also be text with a character for each byte, as in bcolz.
+    /// These are accepted as well:
+    ///
+    /// * integers as floats without a fraction, such as `5.0`
+    /// * floats, complex numbers and times as text, such as `"inf"` and `"2016-03-01"`
+    /// * times as counts, and bools as 0 and 1
+    /// * complex numbers without an imaginary part as one number
+    /// * null as NaN for floats and complex numbers, and as "not a time" for times
+    /// * fields as a list in their order
+    /// * void as text with one character (U+0000 to U+00FF) for each byte, as in bcolz
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -77,8 +95,8 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`DType::parse_text`], and an error if a field is missing or there is one
-    /// too many.
+    /// Returns the errors of [`DType::parse_text`], and an error if a field is missing or there is one too many. The message
+    /// names the field.
     #[allow(clippy::wrong_self_convention, reason = "the type converts the value")]
     pub fn from_value(&self, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
         self.begin(element)?;
@@ -128,7 +146,7 @@ impl DType {
         }
     }
 
-    /// Sets all bytes to zero, so that none keep their old value.
+    /// Checks the length of `element` and sets all its bytes to zero, since padding and short strings are not written below.
     fn begin(&self, element: &mut [u8]) -> Result<(), DTypeError> {
         if !self.is_whole(element) {
             return Err(wrong_buffer(element.len(), self.itemsize));
@@ -146,7 +164,7 @@ impl DType {
         DTypeError::new(format!("{found} {unit} do not fit {dtype}")).for_want_of_room()
     }
 
-    /// The name of the type, as errors contain it.
+    /// The name of the type for messages, shortened if it has fields.
     fn short(&self) -> String {
         match self.kind {
             Kind::Struct(_) => excerpt(&self.to_string()),
@@ -185,7 +203,7 @@ impl DType {
         Ok(())
     }
 
-    /// `1+2j`, also in parentheses, or `1`.
+    /// Parses `1+2j`, also in parentheses, or `1`.
     fn put_complex(&self, text: &str, element: &mut [u8]) -> Result<(), DTypeError> {
         if element.len() > 16 {
             let bytes = from_hex_object(text).ok_or_else(|| self.not_a_value(text))?;
@@ -211,7 +229,7 @@ impl DType {
         element.split_at_mut_checked(middle).unwrap_or_default()
     }
 
-    /// The floats of a complex number.
+    /// The dtype of the real and the imaginary part.
     fn part(&self) -> Self {
         Self {
             kind: Kind::Float,
@@ -245,7 +263,7 @@ impl DType {
         Ok(())
     }
 
-    /// Bytes as they are: as many as an element has, or fewer for strings of bytes.
+    /// Copies raw bytes: exactly an element, or fewer for strings of bytes.
     fn put_bytes(&self, bytes: &[u8], element: &mut [u8]) -> Result<(), DTypeError> {
         let fits = match self.kind {
             Kind::Bytes => bytes.len() <= element.len(),
@@ -258,21 +276,21 @@ impl DType {
         Ok(())
     }
 
-    /// The bytes of void that is text with a character for each of them.
+    /// The bytes of a void given as text with one character for each byte.
     fn by_character(&self, text: &str) -> Option<Vec<u8>> {
         let bytes: Option<Vec<_>> = text.chars().map(|c| u8::try_from(c).ok()).collect();
         bytes.filter(|bytes| self.is_whole(bytes))
     }
 }
 
-/// A buffer that has not as many bytes as an element.
+/// The error for a buffer of another length than an element.
 fn wrong_buffer(found: usize, expected: u64) -> DTypeError {
     DTypeError::new(format!(
         "buffer of {found} bytes for an element of {expected}"
     ))
 }
 
-/// Puts as many of these bytes, which are little-endian, as there is room for, in this byte order.
+/// Writes the leading bytes of a little-endian number, as many as the element has, in byte order `order`.
 fn put(element: &mut [u8], bytes: &[u8], order: ByteOrder) {
     for (place, byte) in element.iter_mut().zip(bytes) {
         *place = *byte;
@@ -290,7 +308,7 @@ fn parse_bool(text: &str) -> Result<bool, DTypeError> {
     }
 }
 
-/// The integer; `None` if this is not one.
+/// The integer, also of a float without a fraction; `None` for other numbers.
 fn whole(value: &Value) -> Option<i128> {
     if let Some(number) = value.as_i64() {
         return Some(number.into());
@@ -299,11 +317,11 @@ fn whole(value: &Value) -> Option<i128> {
         return Some(number.into());
     }
     let float = value.as_f64().filter(|float| float.trunc() == *float)?;
-    // All digits, without an exponent.
+    // Formatted with all digits and no exponent, so that the integer parser accepts it.
     format!("{float:.0}").parse().ok()
 }
 
-/// Splits before the sign of the imaginary part, which is not that of an exponent.
+/// Splits before the sign of the imaginary part: the last sign that does not belong to an exponent.
 fn split_complex(text: &str) -> (&str, &str) {
     let Some(both) = text.strip_suffix(['j', 'J']) else {
         return (text, "0");
@@ -315,7 +333,7 @@ fn split_complex(text: &str) -> (&str, &str) {
     signs.next().unwrap_or(("0", both))
 }
 
-/// Puts all fields, from an object or a list.
+/// Writes all fields from an object or a list.
 fn put_fields(of: &Struct, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
     let (found, expected) = match value {
         Value::Object(members) => (members.len(), of.fields.len()),
@@ -357,7 +375,7 @@ impl Field {
     }
 }
 
-/// Puts a list with as many values as the first axis has; an empty one if they have no bytes.
+/// Writes a nested list with as many items as the first axis. Elements without bytes are an empty list, whatever the shape.
 fn put_array(
     dtype: &DType,
     shape: &[u64],

@@ -1,13 +1,14 @@
-//! [`DTypeError`]: why there is no such dtype, or why a value is not an element of it.
+//! [`DTypeError`]: invalid dtypes, and values that are not elements of a dtype.
 
 use crate::excerpt::excerpt;
 use std::borrow::Cow;
 use std::fmt::Display;
 use thiserror::Error;
 
-/// Why a text is not a Python literal, why there is no such dtype, or why a value is not an element of a dtype.
+/// The error for text that is not a Python literal, for an invalid dtype, and for a value that is not an element of a dtype.
 ///
-/// Messages name what was found and what was expected; of long texts they repeat the beginning.
+/// Messages name what was found and what was expected. They quote at most 60 characters of the input. An error inside a field
+/// begins with the field's name.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -32,13 +33,14 @@ impl DTypeError {
         }
     }
 
-    /// The same error, of a value for which elements have no room.
+    /// Marks the error as a value that does not fit into an element.
     pub(crate) fn for_want_of_room(mut self) -> Self {
         self.is_too_large = true;
         self
     }
 
-    /// Whether the value is one of its kind, but elements have no room for it.
+    /// Whether the value is of the right kind, but does not fit: a number or time out of range, or a string or bytes of the
+    /// wrong length.
     ///
     /// ```
     /// let error = bloscpack_dtype::DType::U8.parse_text("300", &mut [0]).unwrap_err();
@@ -49,27 +51,27 @@ impl DTypeError {
         self.is_too_large
     }
 
-    /// A description of a type that no type has: a size, a shape, fields that do not fit.
+    /// The error for an impossible dtype: a size, a shape, fields that do not fit.
     pub(crate) fn invalid(reason: impl Display) -> Self {
         Self::new(format!("invalid dtype: {reason}"))
     }
 
-    /// The value in its own words is not what was expected.
+    /// The error for `value`, quoted, where something else was expected.
     pub(crate) fn not(value: &str, expected: impl Display) -> Self {
         Self::new(format!("{} is not {expected}", excerpt(value)))
     }
 
-    /// A number or a time that is too large for elements of this dtype.
+    /// The error for a number or a time that is too large for elements of `dtype`.
     pub(crate) fn too_large(value: &str, dtype: impl Display) -> Self {
         Self::new(format!("{} is too large for {dtype}", excerpt(value))).for_want_of_room()
     }
 
-    /// Python objects, whose bytes are pickles.
+    /// The error for Python objects, whose bytes are pickles.
     pub(crate) fn object() -> Self {
         Self::new("Python objects are stored as pickles, which are neither read nor written here")
     }
 
-    /// The same error, of a field.
+    /// Adds the name of a field to the message.
     pub(crate) fn in_field(self, name: &str) -> Self {
         Self {
             message: format!("field {}: {self}", excerpt(name)).into(),

@@ -1,6 +1,6 @@
-//! Texts, as errors repeat them.
+//! Quotations of the input in error messages.
 
-/// The beginning of a text, quoted, as errors repeat it.
+/// The first 60 characters of a text, quoted, for an error message.
 pub(crate) fn excerpt(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     match text.char_indices().nth(MAX_CHARS) {

@@ -1,8 +1,8 @@
-//! Floats of 2, 4 and 8 bytes, as numbers and as text, with the fewest digits that identify each among
-//! all floats of its length.
+//! Floats of 2, 4 and 8 bytes as JSON numbers and as text, with the fewest digits that identify each among all floats of its
+//! length.
 //!
-//! Halves are converted here: a crate that rounds to a half by way of a single, as processors do,
-//! rounds twice, and differs from NumPy in the last bit of some.
+//! Halves are converted here. Crates that round to a half through a single, as processors do, round twice and differ from NumPy
+//! in the last bit of some values.
 
 use super::ByteOrder;
 use super::error::DTypeError;
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Float {
-    /// Its bits.
+    /// The bits of a half.
     Half(u16),
     Single(f32),
     Double(f64),
 }
 
 impl Float {
-    /// Reads its bytes; `None` for extended floats.
+    /// The float in these bytes; `None` for extended floats.
     pub fn read(bytes: &[u8], order: ByteOrder) -> Option<Self> {
         match bytes.len() {
             2 => Some(Self::Half(u16::from_le_bytes(little(bytes, order)?))),
@@ -36,7 +36,7 @@ impl Float {
             4 => Self::Single(text.parse().map_err(wrong)?),
             _ => Self::Double(text.parse().map_err(wrong)?),
         };
-        // Numbers that are too large become infinite, and so do words such as `inf`.
+        // Both numbers that are too large and words such as `inf` parse as infinite. Only the words are accepted.
         let is_word = text.contains(['i', 'I']);
         if float.double().is_infinite() && !is_word {
             return Err(DTypeError::too_large(
@@ -47,7 +47,7 @@ impl Float {
         Ok(float)
     }
 
-    /// Its bytes, little-endian.
+    /// The bytes, little-endian.
     pub fn bytes(self) -> Vec<u8> {
         match self {
             Self::Half(bits) => bits.to_le_bytes().to_vec(),
@@ -56,12 +56,12 @@ impl Float {
         }
     }
 
-    /// A number of JSON, which has only finite ones; text for infinity, null for what is not a number.
+    /// A JSON number; text for infinity, and null for NaN, which JSON numbers cannot express.
     pub fn value(self) -> Value {
         match self {
             _ if self.double().is_infinite() => self.text().into(),
             Self::Half(bits) => shortest(bits).into(),
-            // The digits that identify it among singles, not all the digits of the same double.
+            // The fewest digits among singles. Converted to a double, it would get about twice as many digits.
             Self::Single(float) => format!("{float:?}").parse::<f64>().ok().into(),
             Self::Double(float) => float.into(),
         }
@@ -89,7 +89,7 @@ impl Float {
     }
 }
 
-/// The bytes of a number, converted to little-endian.
+/// The bytes of a number, converted to little-endian; `None` if there are not `N`.
 pub(super) fn little<const N: usize>(bytes: &[u8], order: ByteOrder) -> Option<[u8; N]> {
     let mut bytes = <[u8; N]>::try_from(bytes).ok()?;
     if order == ByteOrder::Big {
@@ -98,7 +98,7 @@ pub(super) fn little<const N: usize>(bytes: &[u8], order: ByteOrder) -> Option<[
     Some(bytes)
 }
 
-/// The parts of a half: a sign, 5 bits of exponent and 10 of fraction. A double has 11 and 52.
+/// The bits of a half: a sign, 5 of exponent and 10 of fraction. A double has 11 and 52.
 const FRACTION: u16 = 0x3ff;
 const INFINITE: u16 = 0x7c00;
 const SIGN: u16 = 0x8000;
@@ -114,21 +114,21 @@ fn from_half(bits: u16) -> f64 {
     if bits & SIGN == 0 { size } else { -size }
 }
 
-/// The nearest half; of two that are equally near, the even one.
+/// The nearest half; halfway between two, the even one.
 fn to_half(float: f64) -> u16 {
     let sign = if float.is_sign_negative() { SIGN } else { 0 };
     let size = float.abs();
     if size.is_nan() {
         return sign | INFINITE | 0x200;
     }
-    // From the middle between the greatest half and the one that would be next.
+    // Halfway between 65,504, the greatest half, and 65,536.
     if size >= 65_520.0 {
         return sign | INFINITE;
     }
     let bits = size.to_bits();
     let (exponent, normal) = (bits >> 52, 1023_u64 - 14);
     let (whole, shift) = match normal.checked_sub(exponent) {
-        // A subnormal half: the implicit first bit of the fraction is explicit.
+        // A subnormal half stores the implicit first bit of the fraction.
         Some(below @ 1..) => ((bits & ((1 << 52) - 1)) | (1 << 52), 42 + below),
         _ => (bits - ((1023 - 15) << 52), 42),
     };
@@ -137,11 +137,11 @@ fn to_half(float: f64) -> u16 {
     }
     let (kept, rest, middle) = (whole >> shift, whole & ((1 << shift) - 1), 1 << (shift - 1));
     let up = rest > middle || (rest == middle && kept & 1 == 1);
-    // A carry goes into the exponent, as it should, and at most to infinity.
+    // A carry increments the exponent, which is correct, and gives infinity at most.
     sign | u16::try_from(kept + u64::from(up)).unwrap_or(INFINITE)
 }
 
-/// The number with the fewest digits that is nearer to this half than to any other.
+/// The number with the fewest digits that rounds to this half.
 fn shortest(bits: u16) -> f64 {
     let exact = from_half(bits);
     let with = |digits: usize| format!("{exact:.digits$e}").parse::<f64>().ok();

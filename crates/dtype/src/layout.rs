@@ -1,46 +1,46 @@
-//! Offsets of fields, and the checks that make them sound.
+//! The offsets of fields, and the limits that they must keep.
 
 use super::{DTypeError, Field, Kind, Struct};
 use std::collections::HashSet;
 use std::fmt::Display;
 
-/// The limit of NumPy for the dimensions of an array.
+/// NumPy's limit on the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
 /// NumPy counts the bytes of an element in a C `int`.
 pub(super) const MAX_ITEMSIZE: u64 = i32::MAX.unsigned_abs() as u64;
-/// Levels of fields within fields: more than needed, and few enough for the stack.
+/// Levels of nested fields: more than real types have, and few enough for recursion.
 const MAX_DEPTH: usize = 32;
-/// Fields of a type, including those within fields.
+/// Fields of a type, including nested ones.
 const MAX_FIELDS: usize = 65_536;
-/// How often the fields may contain each byte of an element. A hostile type could contain the whole
-/// element in each of thousands of fields, and turn a row of a few bytes into gigabytes of text.
+/// How often fields may contain each byte of an element, on average. Without a limit, thousands of fields could each cover the
+/// whole element, and a row of a few bytes would become gigabytes of text.
 const MAX_OVERLAP: u64 = 64;
 
 impl Field {
-    /// The number of its elements; `None` if it does not fit into 64 bits.
+    /// The number of elements; `None` if it exceeds 64 bits.
     pub(super) fn count(&self) -> Option<u64> {
         let mut axes = self.shape.iter();
         axes.try_fold(1_u64, |product, len| product.checked_mul(*len))
     }
 
-    /// The number of its bytes.
+    /// The number of bytes; an error if NumPy could not represent the shape.
     pub(super) fn len(&self) -> Result<u64, DTypeError> {
         if self.shape.len() > MAX_DIMENSIONS {
             let found = self.shape.len();
             let what = format!("{found} dimensions exceed the limit of {MAX_DIMENSIONS}");
             return Err(self.wrong(what));
         }
-        // Whatever their product: NumPy stores each in a C `int`.
+        // NumPy stores each axis in a C `int`, even if another axis is 0.
         let fits = self.shape.iter().all(|len| *len <= MAX_ITEMSIZE);
         let count = if fits { self.count() } else { None };
-        // Also of elements without bytes, over which a reader may iterate.
+        // Elements without bytes are limited, too: a reader may iterate over them.
         let count = count.filter(|count| *count <= MAX_ITEMSIZE);
         let len = count.and_then(|count| count.checked_mul(self.dtype.itemsize));
         let len = len.filter(|len| *len <= MAX_ITEMSIZE);
         len.ok_or_else(|| self.wrong(format!("more than {MAX_ITEMSIZE} bytes or elements")))
     }
 
-    /// Where it ends in an element.
+    /// The position after its last byte in an element.
     pub(super) fn end(&self) -> Result<u64, DTypeError> {
         let end = self.offset.checked_add(self.len()?);
         end.ok_or_else(|| self.wrong("its end is past 2^64 bytes"))
@@ -51,14 +51,14 @@ impl Field {
     }
 }
 
-/// Elements of so many bytes, more than NumPy supports.
+/// The error for an item size over [`MAX_ITEMSIZE`].
 pub(super) fn too_long(itemsize: u64) -> DTypeError {
     DTypeError::new(format!(
         "item size in bytes of {itemsize} exceeds the limit of {MAX_ITEMSIZE}"
     ))
 }
 
-/// Sets the offsets of fields, packed or as in C, and returns the number of bytes of all of them.
+/// Sets the offsets of fields, packed or aligned as in C, and returns the fields with the item size.
 pub(super) fn laid_out(
     mut fields: Vec<Field>,
     aligned: bool,
@@ -78,7 +78,7 @@ pub(super) fn laid_out(
     Ok((fields, end.next_multiple_of(alignment)))
 }
 
-/// Checks that elements of `itemsize` bytes can have these fields.
+/// Checks names, ends and limits of fields in elements of `itemsize` bytes. Clears `aligned` if it is wrong.
 pub(super) fn checked(mut of: Box<Struct>, itemsize: u64) -> Result<Box<Struct>, DTypeError> {
     names_differ(&of.fields)?;
     for field in &of.fields {
@@ -122,7 +122,7 @@ fn names_differ(fields: &[Field]) -> Result<(), DTypeError> {
     Ok(())
 }
 
-/// Whether every field begins where a C compiler could put it.
+/// Whether the offset of each field, and the item size, are multiples of the field's alignment.
 fn is_aligned(fields: &[Field], itemsize: u64) -> bool {
     fields.iter().all(|field| {
         let alignment = field.dtype.alignment();
@@ -130,7 +130,7 @@ fn is_aligned(fields: &[Field], itemsize: u64) -> bool {
     })
 }
 
-/// The number of fields, including those within fields.
+/// The number of fields, including nested ones.
 fn count(of: &Struct) -> usize {
     let within = |field: &Field| inner(field).map_or(0, count);
     of.fields.iter().map(|field| 1 + within(field)).sum()
@@ -141,8 +141,8 @@ fn depth(of: &Struct) -> usize {
     1 + of.fields.iter().map(within).max().unwrap_or(0)
 }
 
-/// The bytes of all fields; a byte counts as often as fields contain it. The number saturates: one that
-/// large is far above the limit.
+/// The sum of the bytes of all fields; a byte counts once for each field that contains it. The sum saturates far above the
+/// limit.
 fn contained(of: &Struct) -> u64 {
     let each = |field: &Field| {
         let one = inner(field).map_or(field.dtype.itemsize, contained);
@@ -151,7 +151,6 @@ fn contained(of: &Struct) -> u64 {
             None => u64::MAX,
         }
     };
-    // Saturates: the result is compared with a limit.
     of.fields
         .iter()
         .map(each)

@@ -1,16 +1,23 @@
-//! [`Literal`]: Python literals, as far as `repr` of a NumPy dtype contains them. Nothing is ever
-//! evaluated.
+//! [`Literal`]: the Python literals that `repr` of a NumPy dtype and `.npy` headers contain. They are parsed, never evaluated.
 
 use crate::DTypeError;
 use crate::excerpt::excerpt;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Levels of nesting: more than any array has, and few enough for the stack.
+/// Levels of nesting: more than any header needs, and few enough for recursion.
 const MAX_DEPTH: usize = 32;
 
-/// A literal. Lists and tuples are the same here, because JSON, in which old files contain them,
-/// has only one of them.
+/// A Python literal. Lists and tuples are one variant, because old files contain dtypes as JSON, which has lists only.
+///
+/// ```
+/// use bloscpack_dtype::literal::Literal;
+///
+/// let literal = Literal::parse("{'shape': (3,), 'fortran_order': False}")?;
+/// assert_eq!(literal.get("shape"), Some(&Literal::Sequence(vec![Literal::Whole(3)])));
+/// assert!(Literal::parse("[1].pop()").is_err());
+/// # Ok::<(), bloscpack_dtype::DTypeError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
     /// A string.
@@ -23,15 +30,18 @@ pub enum Literal {
     Nothing,
     /// A list or a tuple.
     Sequence(Vec<Self>),
-    /// Keys and values in their order; if a key occurs twice, the last value counts.
+    /// A dictionary with string keys, in the order of the text. A key may occur twice; the last value counts.
     Map(Vec<(String, Self)>),
 }
 
 impl Literal {
-    /// Reads a text that is one literal.
+    /// Parses a text that consists of one literal, with ASCII white space around its tokens.
+    ///
+    /// Accepts strings (also `u'...'` of Python 2), non-negative integers (also `10L`), `True`, `False`, `None`, lists, tuples
+    /// and dictionaries with string keys. The result may take fifty times as much memory as the text: limit the text first.
     ///
     /// # Errors
-    /// Returns an error if it is not one, or nested deeper than 32 levels.
+    /// Fails if the text is not such a literal, is nested deeper than 32 levels, or has an integer of more than 64 bits.
     pub fn parse(text: &str) -> Result<Self, DTypeError> {
         let mut parser = Parser {
             rest: text.chars().peekable(),
@@ -43,7 +53,7 @@ impl Literal {
         }
     }
 
-    /// The value of a key; `None` if this is not a map, or does not have the key.
+    /// The last value of a key; `None` without the key, and for other variants than `Map`.
     pub fn get(&self, name: &str) -> Option<&Self> {
         let Self::Map(members) = self else {
             return None;
@@ -53,10 +63,10 @@ impl Literal {
         found.map(|(_, value)| value)
     }
 
-    /// The literal of a string, a non-negative integer or a list of JSON.
+    /// Converts a JSON string, non-negative integer or list.
     ///
     /// # Errors
-    /// Returns an error for any other value, and if lists are nested deeper than 32 levels.
+    /// Fails for any other value, and if lists are nested deeper than 32 levels.
     pub fn from_json(value: &serde_json::Value) -> Result<Self, DTypeError> {
         Self::from_nested_json(value, MAX_DEPTH)
     }
@@ -86,7 +96,7 @@ fn too_deep() -> DTypeError {
     ))
 }
 
-/// The end of the text, or a character that should not be there.
+/// The error for a character that is not expected, or for the end of the text (`None`).
 fn unexpected(found: impl Into<Option<char>>, expected: &str) -> DTypeError {
     match found.into() {
         Some(found) => DTypeError::new(format!(
@@ -103,7 +113,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// The next character that is not a space.
+    /// The next character that is not white space. It is not consumed.
     fn peek(&mut self) -> Option<char> {
         while self.rest.next_if(char::is_ascii_whitespace).is_some() {}
         self.rest.peek().copied()
@@ -112,7 +122,7 @@ impl Parser<'_> {
     fn value(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         match self.peek() {
-            // Python 2 spells strings that are not bytes like this.
+            // A Unicode string of Python 2: `u'...'`.
             Some('u') => {
                 self.rest.next();
                 self.string()
@@ -132,7 +142,7 @@ impl Parser<'_> {
         Ok(Literal::Sequence(items))
     }
 
-    /// A tuple, or a value in parentheses, which has no comma after it.
+    /// A tuple, or a single value in parentheses if no comma follows it.
     fn tuple(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         let (mut items, comma) = self.items(')', depth)?;
         match items.pop() {
@@ -144,7 +154,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The values between brackets, and whether the last one has a comma after it.
+    /// The values between brackets, and whether a comma follows the last one.
     fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Literal>, bool), DTypeError> {
         self.rest.next();
         let (mut items, mut comma) = (Vec::new(), true);
@@ -167,7 +177,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The keys, which are strings, and values between braces.
+    /// The keys and values between braces.
     fn map(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         self.rest.next();
         let (mut members, mut comma) = (Vec::new(), true);
@@ -221,7 +231,7 @@ impl Parser<'_> {
         while let Some(digit) = self.rest.next_if(char::is_ascii_digit) {
             digits.push(digit);
         }
-        // Python 2 spells some integers with this letter.
+        // A long integer of Python 2: `10L`.
         self.rest.next_if_eq(&'L');
         let whole = digits.parse().map_err(|_| {
             let digits = excerpt(&digits);
@@ -246,7 +256,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The escapes that `repr` writes, and both quotes.
+    /// The escape sequences that `repr` writes, and both quotes.
     fn escape(&mut self) -> Result<char, DTypeError> {
         match self.rest.next() {
             Some(same @ ('\\' | '\'' | '"')) => Ok(same),

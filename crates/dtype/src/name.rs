@@ -1,9 +1,9 @@
-//! Types by name or code: `int64`, `<f8`, `|S10`, `datetime64[ns]`.
+//! Parses names and codes: `int64`, `<f8`, `|S10`, `datetime64[ns]`.
 
 use super::error::DTypeError;
 use super::{ByteOrder, DType, Kind, TimeUnit};
 
-/// The type with this name. Names whose size depends on the machine, such as `int`, are not known.
+/// The dtype with this name. Names whose size depends on the machine, such as `int`, are refused.
 pub(super) fn of_name(name: &str) -> Result<DType, DTypeError> {
     let unknown = || DTypeError::not(name, "a NumPy type known here");
     if let Some((kind, itemsize)) = of_word(name) {
@@ -32,7 +32,7 @@ pub(super) fn of_name(name: &str) -> Result<DType, DTypeError> {
     DType::new(kind, order, itemsize)
 }
 
-/// Names that mean the same size on every machine.
+/// The kind and item size of names that mean the same on every machine.
 fn of_word(name: &str) -> Option<(Kind, u64)> {
     Some(match name {
         "bool" | "bool_" => (Kind::Bool, 1),
@@ -60,7 +60,7 @@ fn of_word(name: &str) -> Option<(Kind, u64)> {
 
 type OfUnit = fn(TimeUnit) -> Kind;
 
-/// The kind of `M8[ns]` and `timedelta64`, and the unit.
+/// The kind and unit of `M8[ns]`, `timedelta64` and the like; `None` for other codes.
 fn of_time(code: &str) -> Option<(OfUnit, Result<TimeUnit, DTypeError>)> {
     const NAMES: [(&str, OfUnit); 4] = [
         ("M8", Kind::Datetime),
@@ -77,7 +77,7 @@ fn of_time(code: &str) -> Option<(OfUnit, Result<TimeUnit, DTypeError>)> {
     Some((kind, TimeUnit::parse(unit)))
 }
 
-/// Letters without a number; not `l`, `p` and `g`, whose size depends on the machine.
+/// The kind and item size of a letter without a number. `l`, `p` and `g` are missing: their size depends on the machine.
 fn of_letter(letter: char) -> Option<(Kind, u64)> {
     Some(match letter {
         '?' => (Kind::Bool, 1),
@@ -102,7 +102,7 @@ fn of_letter(letter: char) -> Option<(Kind, u64)> {
     })
 }
 
-/// A letter with a number, which counts bytes, and characters of four bytes for `U`.
+/// The kind and item size of a letter with a number, which counts bytes, or characters of four bytes for `U`.
 fn of_kind(letter: char, count: u64) -> Option<(Kind, u64)> {
     let known = match letter {
         'b' => (Kind::Bool, count == 1),
@@ -113,7 +113,7 @@ fn of_kind(letter: char, count: u64) -> Option<(Kind, u64)> {
         'S' | 'a' => (Kind::Bytes, true),
         'V' => (Kind::Void, true),
         'U' => return Some((Kind::Text, count.checked_mul(4)?)),
-        // The size of a pointer on machines of 32 and of 64 bits.
+        // Pointers on machines of 32 and 64 bits.
         'O' if matches!(count, 4 | 8) => return Some((Kind::Object, 8)),
         _ => return None,
     };

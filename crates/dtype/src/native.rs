@@ -1,12 +1,13 @@
-//! [`Element`]: the types of Rust that elements of an array correspond to.
+//! [`Element`]: the Rust types of array elements.
 
 use crate::{ByteOrder, DType, Kind};
 use thiserror::Error;
 
-/// A type of Rust whose values are elements of an array: an integer or a float of the same size.
+/// A Rust type that array elements are read and written as: `i8` to `i64`, `u8` to `u64`, `f32` and `f64`.
 ///
-/// Values are in the byte order of the machine; a big-endian array is converted when it is read and
-/// written. Datetimes and timedeltas are `i64`, bools are `u8`. The trait is sealed.
+/// Values are in the byte order of the machine. Functions that read or write typed elements convert arrays in the other
+/// order. Datetimes and timedeltas are `i64`, bools are `u8`; other dtypes (halves, complex numbers, strings, fields) have no
+/// Rust type and are handled as bytes. The trait is sealed.
 ///
 /// ```
 /// use bloscpack_dtype::{DType, Element};
@@ -16,10 +17,10 @@ use thiserror::Error;
 /// # Ok::<(), bloscpack_dtype::DTypeError>(())
 /// ```
 pub trait Element: bytemuck::Pod + private::Sealed {
-    /// The dtype of these values, little-endian.
+    /// The dtype of new arrays of these values: little-endian on every machine.
     const DTYPE: DType;
 
-    /// Whether elements of this dtype are values of this type, in whatever byte order.
+    /// Whether elements of `dtype` can be read as this type. The byte order does not matter.
     fn is(dtype: &DType) -> bool;
 }
 
@@ -53,10 +54,10 @@ elements! {
     f64, DType::F64 => Kind::Float,
 }
 
-/// Checks that elements of this dtype are values of `T`.
+/// Checks that elements of this dtype can be read as `T`.
 ///
 /// # Errors
-/// Returns an error if they are not.
+/// Fails if [`Element::is`] is false.
 pub fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
     if T::is(dtype) {
         return Ok(());
@@ -67,7 +68,14 @@ pub fn check<T: Element>(dtype: &DType) -> Result<(), WrongElement> {
     })
 }
 
-/// Elements of an array were requested as values of a type that they are not.
+/// The error for elements that were requested as another Rust type than they have.
+///
+/// ```
+/// use bloscpack_dtype::{DType, WrongElement};
+///
+/// let error = WrongElement { dtype: DType::F64, asked: "i64" };
+/// assert_eq!(error.to_string(), "elements are float64, not i64");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("elements are {dtype}, not {asked}")]
 pub struct WrongElement {
@@ -77,7 +85,7 @@ pub struct WrongElement {
     pub asked: &'static str,
 }
 
-/// Whether elements of this dtype have another byte order than this machine.
+/// Whether elements of this dtype are in the opposite byte order of this machine. False for single bytes.
 pub fn is_turned<T: Element>(dtype: &DType) -> bool {
     let native = if cfg!(target_endian = "big") {
         ByteOrder::Big
@@ -87,7 +95,7 @@ pub fn is_turned<T: Element>(dtype: &DType) -> bool {
     dtype.order() != native && size_of::<T>() > 1
 }
 
-/// Converts elements from the byte order of this dtype to that of the machine, or back.
+/// Converts values between the byte orders of this dtype and of the machine, in place.
 pub fn turn<T: Element>(dtype: &DType, values: &mut [T]) {
     if is_turned::<T>(dtype) {
         for value in bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(size_of::<T>()) {

@@ -1,15 +1,24 @@
 //! The header of a `.npy` file, which contains one array.
 //!
 //! ```text
-//! 93 "NUMPY" | version 1, 0 | u16 length |  header, latin-1 | the elements
-//!            | version 2, 0 | u32 length |  header, latin-1 |
-//!            | version 3, 0 | u32 length |  header, utf-8   |
+//! version 1        offset   bytes   content
+//!                  0        6       93 "NUMPY"
+//!                  6        2       version: 01 00
+//!                  8        2       length H of the text
+//!                  10       H       text, Latin-1
+//!                  10 + H           elements
 //!
-//! {'descr': '<f8', 'fortran_order': False, 'shape': (20, 30), }      spaces      \n
+//! versions 2, 3    0        6       93 "NUMPY"
+//!                  6        2       version: 02 00 or 03 00
+//!                  8        4       length H of the text
+//!                  12       H       text, Latin-1 (version 2) or UTF-8 (version 3)
+//!                  12 + H           elements
+//!
+//! text             {'descr': '<f8', 'fortran_order': False, 'shape': (20, 30), }      spaces      \n
 //! ```
 //!
-//! The elements begin at a multiple of 64 bytes in files that NumPy writes today, and of 16 in older
-//! ones. Lengths are little-endian. Nothing of the header is ever evaluated.
+//! Lengths are little-endian. NumPy pads the text with spaces so that the elements begin at a multiple of 64 bytes (16 before
+//! NumPy 1.14). The text is parsed, never evaluated.
 
 use crate::literal::Literal;
 use crate::{DType, DTypeError, Kind, of_literal, tuple};
@@ -22,16 +31,24 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 const SHORT_PREFIX: usize = 10;
 /// Length of magic, version, and the length field of versions 2 and 3.
 const LONG_PREFIX: usize = 12;
-/// The elements begin at a multiple of this.
+/// The position of the elements is a multiple of this.
 const ALIGNMENT: usize = 64;
-/// Characters that are kept free for the length of the axis along which an array grows.
+/// Characters that the length of the axis along which an array grows can take without a longer header, as in NumPy.
 const GROWTH: usize = 21;
-/// The limit of NumPy for the dimensions of an array.
+/// NumPy's limit on the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
-/// More than thousands of fields need; NumPy refuses more than 10,000 bytes by default.
+/// Bytes of the longest text: enough for thousands of fields. NumPy refuses more than 10,000 by default.
 const MAX_HEADER: usize = 1 << 20;
 
-/// Why this is not the header of a `.npy` file, or why an array has none.
+/// The error for bytes that are not a `.npy` header, and for arrays that a `.npy` file cannot store.
+///
+/// ```
+/// use bloscpack_dtype::NpyHeader;
+///
+/// let error = NpyHeader::parse(b"\x93NUMPY\x01\x00").unwrap_err();
+/// assert!(error.is_cut_short());
+/// assert!(!NpyHeader::parse(b"day,close,volume").unwrap_err().is_cut_short());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct NpyError {
@@ -47,12 +64,12 @@ impl NpyError {
         }
     }
 
-    /// The part of the header that is wrong.
+    /// The error for a wrong part of the text.
     fn header(what: impl Display) -> Self {
         Self::new(format!(".npy header: {what}"))
     }
 
-    /// The header ends after the bytes that are there.
+    /// The error for a header that ends after `found` of `expected` bytes.
     fn cut_short(found: usize, expected: usize) -> Self {
         let message = format!(".npy header is cut short: ends at byte {found} of {expected}");
         Self {
@@ -81,64 +98,77 @@ impl NpyError {
         Self::header("the array has more than 2^64 bytes")
     }
 
-    /// Whether bytes of the header are missing; if not, this is not supported.
+    /// Whether bytes of the header are missing. If not, the file is not a `.npy` file, or not one that is supported.
     #[must_use]
     pub fn is_cut_short(&self) -> bool {
         self.is_cut_short
     }
 }
 
-/// The header of a `.npy` file, which describes its array.
+/// The header of a `.npy` file: dtype, order and shape of its array. Versions 1.0, 2.0 and 3.0 are read and written.
+///
+/// ```
+/// use bloscpack_dtype::{DType, NpyHeader};
+///
+/// let header = NpyHeader { dtype: DType::F64, fortran_order: false, shape: vec![2] };
+/// let mut file = header.encode()?;
+/// for value in [1.5_f64, 2.5] {
+///     file.extend(value.to_le_bytes());
+/// }
+/// let (read, start) = NpyHeader::parse(&file)?;
+/// assert_eq!(read, header);
+/// assert_eq!((file.len() - start, read.content_len()), (16, Some(16)));
+/// # Ok::<(), bloscpack_dtype::NpyError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NpyHeader {
-    /// The type of the elements. It contains no Python objects: those would be pickles.
+    /// The dtype of the elements. Python objects, which would be pickles, are refused by [`parse`](Self::parse) and
+    /// [`encode`](Self::encode).
     pub dtype: DType,
-    /// Whether consecutive elements follow each other along the first axis, and not along the last.
+    /// The order of the elements: Fortran order (the first axis varies fastest) if true, C order (the last axis) if false.
     pub fortran_order: bool,
-    /// Elements along each axis. An array without axes has one element.
+    /// Elements along each axis. An array without axes has one element, and one with an axis of 0 has none.
     pub shape: Vec<u64>,
 }
 
 impl NpyHeader {
-    /// The number of bytes at the start of a file from which [`NpyHeader::len_of`] finds out the
-    /// length of its header.
+    /// The bytes at the start of a file that [`NpyHeader::len_of`] needs, in any version.
     pub const START: usize = LONG_PREFIX;
 
-    /// The number of bytes before the elements, in a file that begins with these
-    /// [`NpyHeader::START`] bytes.
+    /// The number of bytes before the elements, from the first [`NpyHeader::START`] bytes of a file. Use it to read exactly the
+    /// bytes that [`NpyHeader::parse`] needs.
     ///
     /// ```
-    /// use bloscpack_dtype::npy::NpyHeader;
+    /// use bloscpack_dtype::NpyHeader;
     ///
     /// assert_eq!(NpyHeader::len_of(b"\x93NUMPY\x01\x00\x76\x00{'")?, 128);
-    /// # Ok::<(), bloscpack_dtype::npy::NpyError>(())
+    /// # Ok::<(), bloscpack_dtype::NpyError>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error if this is not a `.npy` file, ends within these bytes, has an unknown version,
-    /// or a header of more than 1 MiB.
+    /// Fails if `start` is not the start of a `.npy` file, is cut short, or has an unknown version or a text of more than 1
+    /// MiB.
     pub fn len_of(start: &[u8]) -> Result<usize, NpyError> {
         let prefix = Prefix::parse(start)?;
         Ok(prefix.start + prefix.len)
     }
 
-    /// Reads the header of a file that begins with these bytes, and returns it with its length.
-    /// Bytes after the header are ignored.
+    /// Parses the header at the start of a file, and returns it with its length, the position of the first element. Bytes after
+    /// the header are ignored.
     ///
     /// ```
-    /// use bloscpack_dtype::{DType, npy::NpyHeader};
+    /// use bloscpack_dtype::{DType, NpyHeader};
     ///
     /// let file = b"\x93NUMPY\x01\x00\x37\x00\
     ///     {'descr': '<f8', 'fortran_order': False, 'shape': (2,)}";
     /// let (header, len) = NpyHeader::parse(file)?;
     /// assert_eq!((header.dtype, header.shape, len), (DType::F64, vec![2], 65));
-    /// # Ok::<(), bloscpack_dtype::npy::NpyError>(())
+    /// # Ok::<(), bloscpack_dtype::NpyError>(())
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`NpyHeader::len_of`], and an error if the bytes end within the header, if
-    /// NumPy would not have written it, if the elements are objects, or if the array has 2^64 bytes
-    /// or more.
+    /// Returns the errors of [`NpyHeader::len_of`]. Fails if the header is cut short, if its text is not a dictionary with
+    /// exactly the three keys and valid values, if the elements are objects, or if the array has 2^64 bytes or more.
     pub fn parse(bytes: &[u8]) -> Result<(Self, usize), NpyError> {
         let Prefix {
             start,
@@ -197,11 +227,12 @@ impl NpyHeader {
         }
     }
 
-    /// The bytes of a number in a `.npy` file that begins with these bytes: half an element of complex numbers, an element of
-    /// others. `None` for other files, for elements that are not numbers or times, and if the bytes end within the header.
+    /// The bytes of one number in a `.npy` file, a good typesize for shuffle: half an element for complex numbers, and an
+    /// element for bools, integers, floats and times. `None` for other elements, for other files, and if `start` does not
+    /// contain the whole header.
     ///
     /// ```
-    /// use bloscpack_dtype::npy::NpyHeader;
+    /// use bloscpack_dtype::NpyHeader;
     ///
     /// let file = b"\x93NUMPY\x01\x00\x37\x00\
     ///     {'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
@@ -220,10 +251,10 @@ impl NpyHeader {
         }
     }
 
-    /// The number of bytes of all elements; `None` if it does not fit into 64 bits.
+    /// Bytes of all elements. `None` if the product of the item size and all axes other than 0 exceeds 64 bits.
     ///
     /// ```
-    /// use bloscpack_dtype::{DType, npy::NpyHeader};
+    /// use bloscpack_dtype::{DType, NpyHeader};
     ///
     /// let (dtype, shape) = (DType::F64, vec![20, 30]);
     /// let header = NpyHeader { dtype, fortran_order: false, shape };
@@ -237,22 +268,22 @@ impl NpyHeader {
         Some(if self.shape.contains(&0) { 0 } else { len })
     }
 
-    /// The header as NumPy 2 writes it, byte by byte: in version 1, or in 2 if it is too long for that,
-    /// or in 3 if a name has characters that latin-1 has not.
+    /// The bytes before the elements, exactly as NumPy 2 writes them: version 1, version 2 if the text exceeds 65,535 bytes, or
+    /// version 3 if the name of a field has characters outside Latin-1. The length is a multiple of 64.
     ///
     /// ```
-    /// use bloscpack_dtype::{DType, npy::NpyHeader};
+    /// use bloscpack_dtype::{DType, NpyHeader};
     ///
     /// let header = NpyHeader { dtype: DType::I32, fortran_order: false, shape: vec![3] };
     /// let bytes = header.encode()?;
     /// assert_eq!(bytes.len(), 128);
     /// assert_eq!(NpyHeader::parse(&bytes)?, (header, 128));
-    /// # Ok::<(), bloscpack_dtype::npy::NpyError>(())
+    /// # Ok::<(), bloscpack_dtype::NpyError>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error if fields overlap, which a `.npy` file cannot express, if the elements are
-    /// objects, or if the header would be too long to be read.
+    /// Fails if fields overlap or are out of order, which a `.npy` file cannot express, if the elements are objects, or if the
+    /// text would exceed 1 MiB. The shape is not checked.
     pub fn encode(&self) -> Result<Vec<u8>, NpyError> {
         if self.dtype.has_object() {
             return Err(NpyError::descr(DTypeError::object()));
@@ -284,11 +315,11 @@ impl NpyHeader {
     }
 }
 
-/// The fields before the text of a header.
+/// Magic, version and length: the fields before the text.
 struct Prefix {
-    /// Where the text begins.
+    /// The position of the text.
     start: usize,
-    /// The length of the text.
+    /// Bytes of the text.
     len: usize,
     is_utf8: bool,
 }
@@ -344,14 +375,13 @@ fn axes(shape: &Literal) -> Option<Vec<u64>> {
     axes.collect()
 }
 
-/// Adds magic, version and length before a header, and spaces and the end of a line after it; `None`
-/// if that is too long for the version.
+/// Adds magic, version and length before the text, and spaces and a newline after it; `None` if it is too long for the version.
 fn with_prefix(text: &[u8], version: u8) -> Option<Vec<u8>> {
     let start = match version {
         1 => SHORT_PREFIX,
         _ => LONG_PREFIX,
     };
-    // At least one space.
+    // 1 to 64 spaces, as in NumPy.
     let spaces = ALIGNMENT - (start + text.len() + 1) % ALIGNMENT;
     let len = text.len() + spaces + 1;
     let mut bytes = [MAGIC.as_slice(), &[version, 0]].concat();

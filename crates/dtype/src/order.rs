@@ -1,15 +1,16 @@
-//! Byte order of elements: to little-endian and back.
+//! Conversion of elements to little-endian and back.
 
 use super::{ByteOrder, DType, Field, Kind};
 
 impl DType {
-    /// Converts elements of this type's byte order to little-endian, in place. A second call
-    /// converts them back.
+    /// Converts elements between this dtype's byte order and little-endian, in place: a second call converts them back. Does
+    /// nothing for little-endian dtypes.
     ///
-    /// Each number of a field is converted by its own byte order, and so are the parts of complex
-    /// numbers and the characters of text; bytes and void are not changed, nor is an incomplete
-    /// element at the end. If fields overlap, the bytes that they share are swapped for each of them,
-    /// so that the result is wrong; [`DType::descr`] returns an error for such types.
+    /// Every big-endian number is swapped: in fields by the order of each field, the parts of complex numbers, and the
+    /// characters of text. Bytes, void and an incomplete element at the end are left unchanged.
+    ///
+    /// Do not call it for overlapping big-endian fields: bytes that they share are swapped more than once. [`DType::descr`]
+    /// returns an error for such dtypes.
     ///
     /// ```
     /// let mut elements = [0, 0, 0, 1, 0, 0, 2, 0];
@@ -36,7 +37,7 @@ impl DType {
         }
     }
 
-    /// Whether any number of an element is big-endian, so that [`DType::to_little`] changes it.
+    /// Whether any number of an element is big-endian, also in fields. If not, [`DType::to_little`] changes nothing.
     ///
     /// ```
     /// assert!(bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', '>i4')]")?.is_big());
@@ -50,7 +51,7 @@ impl DType {
         }
     }
 
-    /// The bytes of each number that elements consist of.
+    /// Bytes of each number in an element.
     fn number(&self) -> u64 {
         match &self.kind {
             Kind::Complex => self.itemsize / 2,
@@ -66,7 +67,7 @@ impl Field {
     }
 
     fn swap(&self, element: &mut [u8]) {
-        // The type was checked: each of its fields is within an element.
+        // `DType::new` has checked that each field is inside the element.
         if let Some(bytes) = self.range().and_then(|range| element.get_mut(range)) {
             self.dtype.to_little(bytes);
         }
@@ -85,7 +86,7 @@ fn swap(bytes: &mut [u8], len: u64) {
     }
 }
 
-/// With a length that is known to the compiler, this becomes a single instruction.
+/// The constant length lets the compiler use a single swap instruction.
 fn swap_array<const N: usize>(bytes: &mut [u8]) {
     let (numbers, _) = bytes.as_chunks_mut::<N>();
     numbers.iter_mut().for_each(|number| number.reverse());

@@ -1,4 +1,4 @@
-//! Types from text, Python literals and JSON. Nothing is ever evaluated.
+//! Parses dtypes from text, Python literals and JSON. Nothing is evaluated.
 
 use super::excerpt::excerpt;
 use super::layout::laid_out;
@@ -6,17 +6,24 @@ use super::name::of_name;
 use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct};
 use crate::literal::Literal;
 
-/// More bytes than the description of 65,536 fields. A hostile text may take fifty times its length in
-/// memory.
+/// Bytes of the longest text: enough for 65,536 fields. Parsing may take fifty times as much memory as the text.
 const MAX_TEXT: usize = 1 << 21;
 
 impl DType {
-    /// Reads any spelling that NumPy writes: the names and codes of plain types, the lists and
-    /// dictionaries of types with fields, each also quoted or as `dtype(...)`.
+    /// Parses any spelling that NumPy writes.
     ///
-    /// With `align=True`, fields are laid out as by a C compiler on a 64-bit machine. In a list, void
-    /// without a name is padding, as in `descr`; any other field without a name is called `f0`, `f1`
-    /// and so on, after its position.
+    /// | spelling | example |
+    /// |---|---|
+    /// | name | `float64`, `bool`, `datetime64[ns]` |
+    /// | code | `<f8`, `>i4`, `\|S10`, `<U7`, `<M8[25s]`; without a byte order: little-endian |
+    /// | letter | `?`, `b`, `h`, `i`, `q`, `B`, `H`, `I`, `Q`, `e`, `f`, `d`, `F`, `D`, `S`, `U`, `V`, `O` |
+    /// | list | `[('a', '<i4'), ('b', '<f8', (2,)), (('title', 'c'), 'S3')]` |
+    /// | dictionary | `{'names': [...], 'formats': [...]}`, and optionally `offsets`, `titles`, `itemsize`, `aligned` |
+    /// | quoted name, code or letter | `'<f8'`, `u'float64'` |
+    /// | call | `dtype('<f8')`, `np.dtype([...], align=True)`, `(numpy.record, [...])` |
+    ///
+    /// With `align=True`, fields are laid out as by a C compiler on a 64-bit machine. In a list, void without a name is
+    /// padding, as in `descr`; any other field without a name is called `f0`, `f1` and so on, after its position.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -29,9 +36,9 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if the text is not one of these spellings, and the errors of [`DType::new`].
-    /// Names whose size depends on the machine, such as `int`, are not known. Subarrays, such as
-    /// `('<i4', (2,))`, are only accepted within fields.
+    /// Fails for any other text, for more than 2 MiB of text, and with the errors of [`DType::new`]. Names and letters whose
+    /// size depends on the machine (`int`, `l`, `p`, `g`) are refused. Subarrays, such as `('<i4', (2,))`, are only accepted
+    /// within fields.
     pub fn parse(text: &str) -> Result<Self, DTypeError> {
         if text.len() > MAX_TEXT {
             let why = format!(
@@ -52,8 +59,8 @@ impl DType {
         }
     }
 
-    /// Reads a type from JSON: a string that [`DType::parse`] reads, or a list of fields, each
-    /// `[name, type]` or `[name, type, shape]`.
+    /// Parses a dtype from JSON, as the BLZ document spells it: a string that [`DType::parse`] reads, or a list of fields, each
+    /// `[name, type]` or `[name, type, shape]`. A `type` may be a list of fields again.
     ///
     /// ```
     /// let json = serde_json::json!([["a", "<i4"], ["b", [["c", "<f8"], ["d", "|S3"]], [2]]]);
@@ -62,7 +69,7 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`DType::parse`].
+    /// Returns the errors of [`DType::parse`]; fails for maps, floats, negative numbers, booleans and null.
     pub fn from_json(value: &serde_json::Value) -> Result<Self, DTypeError> {
         match value {
             serde_json::Value::String(text) => Self::parse(text),
@@ -78,7 +85,7 @@ fn is_literal(text: &str) -> bool {
         || text.starts_with("u\"")
 }
 
-/// The text within `dtype(...)`, and whether it ends in `align=True`.
+/// The text inside `dtype(...)`, and whether `align=True` follows it.
 fn call(text: &str) -> Option<(&str, bool)> {
     let text = text.trim_ascii();
     let name = text.strip_prefix("numpy.").or(text.strip_prefix("np."));
@@ -91,17 +98,17 @@ fn call(text: &str) -> Option<(&str, bool)> {
     }
 }
 
-/// The text after `(numpy.record, `: the type of a record array.
+/// The dtype inside `(numpy.record, ...)`, as NumPy writes it for record arrays.
 fn record(text: &str) -> Option<&str> {
     let inner = text.trim_ascii().strip_prefix('(')?.strip_suffix(')')?;
     let rest = inner.trim_ascii_start().strip_prefix("numpy.record")?;
     rest.trim_ascii_start().strip_prefix(',')
 }
 
-/// The type that a literal describes.
+/// The dtype that a literal describes. `aligned` applies to fields, unless a dictionary says otherwise.
 ///
 /// # Errors
-/// Returns an error if it does not describe one, or describes a subarray.
+/// Fails if the literal does not describe a dtype, or describes a subarray.
 pub fn of_literal(literal: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     match format(literal, aligned)? {
         (dtype, shape) if shape.is_empty() => Ok(dtype),
@@ -112,7 +119,7 @@ pub fn of_literal(literal: &Literal, aligned: bool) -> Result<DType, DTypeError>
     }
 }
 
-/// A type, and the shape of the subarray if it is `(type, shape)`.
+/// A dtype, and the shape of the subarray if the literal is `(type, shape)`.
 fn format(literal: &Literal, aligned: bool) -> Result<(DType, Vec<u64>), DTypeError> {
     match literal {
         Literal::Text(name) => Ok((of_name(name)?, Vec::new())),
@@ -132,7 +139,7 @@ fn format(literal: &Literal, aligned: bool) -> Result<(DType, Vec<u64>), DTypeEr
     }
 }
 
-/// Whether this is a shape, and not a field, which begins with a name.
+/// Whether this is a shape. A field differs from it by its name.
 fn is_shape(literal: &Literal) -> bool {
     match literal {
         Literal::Whole(_) => true,
@@ -162,7 +169,7 @@ fn structure(fields: Vec<Field>, aligned: bool, itemsize: u64) -> Result<DType, 
     DType::new(Kind::Struct(of), ByteOrder::Little, itemsize)
 }
 
-/// `[(name, type), (name, type, shape), ...]`.
+/// The dtype of a list `[(name, type), (name, type, shape), ...]`.
 fn of_list(items: &[Literal], aligned: bool) -> Result<DType, DTypeError> {
     let fields = items.iter().enumerate();
     let fields = fields.map(|(number, item)| of_item(item, number, aligned));
@@ -171,7 +178,7 @@ fn of_list(items: &[Literal], aligned: bool) -> Result<DType, DTypeError> {
     structure(fields, aligned, itemsize)
 }
 
-/// Whether this is padding, as `descr` spells it: void without a name.
+/// Whether this is padding as `descr` spells it: void without a name.
 fn is_padding(field: &Field) -> bool {
     field.name.is_empty() && field.dtype.kind == Kind::Void
 }
@@ -205,7 +212,7 @@ fn of_item(item: &Literal, number: usize, aligned: bool) -> Result<Field, DTypeE
     Ok(field)
 }
 
-/// A name, or a title with a name.
+/// The name and title in `name` or `(title, name)`.
 fn naming(literal: &Literal) -> Result<(String, Option<String>), DTypeError> {
     match literal {
         Literal::Text(name) => Ok((name.clone(), None)),
@@ -219,8 +226,8 @@ fn naming(literal: &Literal) -> Result<(String, Option<String>), DTypeError> {
     }
 }
 
-/// `{'names': [...], 'formats': [...], 'offsets': [...], 'titles': [...], 'itemsize': n, 'aligned': True}`,
-/// of which only the first two are required.
+/// The dtype of `{'names': [...], 'formats': [...], 'offsets': [...], 'titles': [...], 'itemsize': n, 'aligned': True}`. Only
+/// the first two keys are required.
 fn of_map(map: &Literal, aligned: bool) -> Result<DType, DTypeError> {
     only_known(map)?;
     let aligned = match map.get("aligned") {
@@ -271,7 +278,7 @@ fn only_known(map: &Literal) -> Result<(), DTypeError> {
     }
 }
 
-/// The list of this key, of this length.
+/// The list with this key; an error if it is missing or has another length.
 fn list<'a>(map: &'a Literal, name: &str, len: Option<usize>) -> Result<&'a [Literal], DTypeError> {
     let Some(Literal::Sequence(items)) = map.get(name) else {
         return Err(DTypeError::invalid(format!("no list {name:?}")));
@@ -301,7 +308,7 @@ fn entitle(map: &Literal, fields: &mut [Field]) -> Result<(), DTypeError> {
     Ok(())
 }
 
-/// The fields at their offsets, or laid out if none are given; and the end of the last one.
+/// The fields at the given offsets, or laid out if there are none, and the item size that follows from them.
 fn placed(
     map: &Literal,
     mut fields: Vec<Field>,

@@ -1,15 +1,13 @@
-//! Types as NumPy spells them: `str(dtype)`, `dtype.str` and `dtype.descr`.
+//! Writes dtypes as NumPy spells them: `str(dtype)`, `dtype.str` and `dtype.descr`.
 
 use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, TimeUnit};
 use std::fmt;
 
-/// Writes `str(dtype)` of NumPy, which bcolz and BLZ store: `int64`, `>i4`, `|S10`,
-/// `datetime64[ns]`, `[('a', '<i4'), ('b', '<f8')]`, and a map with offsets if there is padding
-/// between fields.
+/// Writes `str(dtype)` of NumPy, which bcolz and BLZ store: `int64`, `>i4`, `|S10`, `datetime64[ns]`,
+/// `[('a', '<i4'), ('b', '<f8')]`, and a dictionary with offsets if fields are padded or aligned.
 ///
-/// [`DType::parse`] reads each of them as the same layout. For that reason there is one exception:
-/// aligned fields within fields that are not aligned, or the reverse, whose padding NumPy leaves
-/// out, are written with their offsets.
+/// [`DType::parse`] reads the same layout back. To ensure this, one spelling differs from NumPy's: if fields are aligned and
+/// nested ones are not, or the reverse, the offsets are written. NumPy's spelling loses the padding.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -42,7 +40,8 @@ impl fmt::Display for DType {
 }
 
 impl DType {
-    /// The code, which is `dtype.str` of NumPy: `<f8`, `|b1`, `<M8[ns]`; void for a type with fields.
+    /// The code, NumPy's `dtype.str`: `<f8`, `|b1`, `<M8[ns]`. A structured dtype is written as void, `|V12`, without its
+    /// fields.
     ///
     /// ```
     /// assert_eq!(bloscpack_dtype::DType::parse("float64")?.code(), "<f8");
@@ -71,8 +70,8 @@ impl DType {
         }
     }
 
-    /// The Python literal in the header of a `.npy` file: the quoted code, or the list of fields, with
-    /// padding between them as void without a name.
+    /// The Python literal in the header of a `.npy` file, NumPy's `dtype.descr`: the quoted code, or the list of fields.
+    /// Padding is written as void without a name. Whether fields are `aligned` is not written, only their offsets.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -84,8 +83,7 @@ impl DType {
     /// ```
     ///
     /// # Errors
-    /// Returns an error if fields overlap or are not in the order of their offsets, which such a list
-    /// cannot express.
+    /// Fails if fields overlap or are not in the order of their offsets, which a list cannot express.
     pub fn descr(&self) -> Result<String, DTypeError> {
         let Kind::Struct(of) = &self.kind else {
             return Ok(format!("'{}'", self.code()));
@@ -106,8 +104,8 @@ impl DType {
         Ok(format!("[{}]", items.join(", ")))
     }
 
-    /// The nested list of fields that the documents of BLZ and carray describe, with padding between
-    /// them as void without a name; a string for a type without fields, and if fields overlap.
+    /// The nested JSON list of fields that the BLZ document describes, with padding as void without a name. A dtype without
+    /// fields is a string: its code. If fields overlap or are out of order, the result is the string that `Display` writes.
     ///
     /// ```
     /// let dtype = bloscpack_dtype::DType::parse("[('a', '<i4'), ('b', [('c', '<f8'), ('d', 'S3')])]")?;
@@ -145,7 +143,7 @@ impl DType {
     }
 
     fn bits(&self) -> u64 {
-        // An item size is less than 2^31.
+        // Cannot overflow: an item size is less than 2^31.
         self.itemsize * 8
     }
 
@@ -163,7 +161,7 @@ fn padding(len: u64) -> serde_json::Value {
     vec![String::new(), format!("|V{len}")].into()
 }
 
-/// The bytes between the end of the previous field and this one.
+/// The bytes between the end of the previous field and this one; an error if they overlap.
 fn padding_before(field: &Field, end: u64) -> Result<Option<u64>, DTypeError> {
     match field.offset.checked_sub(end) {
         Some(0) => Ok(None),
@@ -182,8 +180,7 @@ fn brackets(unit: &TimeUnit) -> String {
     }
 }
 
-/// A list if that implies the offsets, otherwise a map. If fields are `aligned`, a reader assumes the
-/// same of the fields within.
+/// A list if it implies the offsets, otherwise a dictionary. A reader applies `aligned` to nested fields, too.
 fn structure(of: &Struct, itemsize: u64, aligned: bool) -> String {
     if is_natural(of, itemsize, aligned) {
         let items: Vec<_> = of.fields.iter().map(|field| item(field, aligned)).collect();
@@ -192,7 +189,7 @@ fn structure(of: &Struct, itemsize: u64, aligned: bool) -> String {
     map(of, itemsize, aligned)
 }
 
-/// Whether the offsets are those that a list implies.
+/// Whether a reader of a list would compute these offsets and this item size.
 fn is_natural(of: &Struct, itemsize: u64, aligned: bool) -> bool {
     let (mut end, mut alignment) = (0_u64, 1_u64);
     for field in &of.fields {
@@ -208,7 +205,7 @@ fn is_natural(of: &Struct, itemsize: u64, aligned: bool) -> bool {
     end.next_multiple_of(alignment) == itemsize
 }
 
-/// Whether the fields within are aligned, too, as a reader assumes.
+/// Whether these fields and all nested ones are aligned, as a reader assumes.
 fn all_aligned(of: &Struct) -> bool {
     let within = |field: &Field| match &field.dtype.kind {
         Kind::Struct(of) => all_aligned(of),
@@ -253,12 +250,12 @@ fn format(field: &Field, aligned: bool) -> String {
     }
 }
 
-/// The code as it is in lists: shorter if there is no byte order.
+/// The code as NumPy writes it in lists: `?` for bool, and no `|`.
 fn short(dtype: &DType, aligned: bool) -> String {
     let code = match &dtype.kind {
         Kind::Struct(of) => return structure(of, dtype.itemsize, aligned),
         Kind::Bool => "?".to_owned(),
-        // A length of 0 is left out.
+        // NumPy leaves out a length of 0.
         Kind::Bytes if dtype.itemsize == 0 => "S".to_owned(),
         Kind::Void if dtype.itemsize == 0 => "V".to_owned(),
         Kind::Text if dtype.itemsize == 0 => dtype.code().trim_end_matches('0').to_owned(),
@@ -274,7 +271,7 @@ fn naming(field: &Field) -> String {
     }
 }
 
-/// A Python tuple, with a comma after a single number.
+/// A Python tuple of numbers: `()`, `(3,)`, `(3, 4)`.
 pub fn tuple(shape: &[u64]) -> String {
     match shape {
         [only] => format!("({only},)"),
@@ -316,8 +313,8 @@ fn escape(c: char) -> String {
     }
 }
 
-/// `escape_debug` follows the rule of Python, except for quotes, and for combining characters, which
-/// it prints after another character.
+/// Whether Python's `repr` prints a character unescaped. `escape_debug` follows the same rule, except that it escapes quotes,
+/// and combining characters at the start of a text; hence the `a` before them.
 fn is_printable(c: char) -> bool {
     let after_a = ['a', c].iter().collect::<String>();
     matches!(c, '\'' | '"') || after_a.escape_debug().eq(['a', c])

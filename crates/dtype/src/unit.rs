@@ -1,4 +1,4 @@
-//! Units of time, as NumPy spells them: `ns`, `25s`.
+//! Time units in NumPy's spelling: `ns`, `25s`.
 
 use super::{DTypeError, TimeBase, TimeUnit};
 use std::fmt;
@@ -20,7 +20,7 @@ const CODES: [(TimeBase, &str); 13] = [
 ];
 
 impl TimeBase {
-    /// The letters that NumPy uses for it.
+    /// NumPy's letters for the unit: `Y`, `M`, `W`, `D`, `h`, `m`, `s`, `ms` to `as`.
     ///
     /// ```
     /// assert_eq!(bloscpack_dtype::TimeBase::Nano.code(), "ns");
@@ -34,13 +34,13 @@ impl TimeBase {
 }
 
 impl TimeUnit {
-    /// The unit of which nothing is known.
+    /// NumPy's generic unit, as of `datetime64` without brackets: elements are counts without a meaning.
     pub const GENERIC: Self = Self {
         base: None,
         count: 1,
     };
 
-    /// The unit that counts single steps of this size.
+    /// The unit of one base unit per step.
     ///
     /// ```
     /// use bloscpack_dtype::{TimeBase, TimeUnit};
@@ -54,7 +54,7 @@ impl TimeUnit {
         }
     }
 
-    /// Reads the text between the brackets: `ns`, `25s`, `generic`.
+    /// Parses the text between the brackets: `ns`, `25s`, `generic`.
     pub(super) fn parse(text: &str) -> Result<Self, DTypeError> {
         let wrong = || DTypeError::not(text, "a unit of time");
         if text == "generic" {
@@ -71,7 +71,7 @@ impl TimeUnit {
         Self { base, count }.checked()
     }
 
-    /// The unit, if NumPy has it. There is only one generic unit.
+    /// Checks the count, and sets it to 1 for the generic unit.
     pub(super) fn checked(self) -> Result<Self, DTypeError> {
         match self.base {
             None => Ok(Self::GENERIC),
@@ -85,7 +85,7 @@ impl TimeUnit {
     }
 }
 
-/// As between the brackets of `datetime64[25s]`; the generic unit is `generic`.
+/// Writes the text between the brackets of `datetime64[25s]`; `generic` for the generic unit.
 impl fmt::Display for TimeUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.base, self.count) {

@@ -1,27 +1,30 @@
-//! Elements as values of JSON and as text.
+//! Elements as JSON values and as text.
 
 use super::float::{Float, little};
 use super::{ByteOrder, DType, Field, Kind, date};
 use serde_json::{Map, Value, json};
 
-/// The count of "not a time".
+/// The count that means "not a time" (NaT).
 pub(super) const NOT_A_TIME: i64 = i64::MIN;
 
 impl DType {
-    /// The element with these bytes as a value of JSON.
+    /// Converts the bytes of an element to a JSON value.
     ///
     /// | elements | value |
     /// |---|---|
     /// | bool, integers | bool, number |
-    /// | floats | number, with the fewest digits that identify it; "inf" or "-inf" if it is infinite, null if it is not a number |
+    /// | floats | number, with the fewest digits that identify it; `"inf"` or `"-inf"`; null for NaN |
     /// | complex numbers | `[re, im]` |
-    /// | datetimes | ISO 8601 to the precision of the unit; the count for years with more than four digits and for the generic unit; null for "not a time" |
-    /// | timedeltas | the count; null for "not a time" |
+    /// | datetimes | ISO 8601 to the precision of the unit; the count for longer years and the generic unit; null for NaT |
+    /// | timedeltas | the count; null for NaT |
     /// | bytes, text | string without the zeros at the end |
     /// | void | string of hexadecimal digits |
-    /// | fields | object, with lists for fields that are arrays |
-    /// | bytes that are not UTF-8, text with numbers that are not characters, extended floats | `{"hex": "..."}` |
-    /// | objects, and bytes of another length than an element | null |
+    /// | fields | object, with nested lists for fields that are arrays; an empty list if the array has no bytes |
+    /// | bytes that are not UTF-8, text with invalid code points, extended floats | `{"hex": "..."}` |
+    /// | objects | null |
+    ///
+    /// Longer years have more than four digits. Returns null if `element` is not [`itemsize`](DType::itemsize) bytes long.
+    /// [`DType::from_value`] restores the element, except for the bits of NaNs, bools other than 0 and 1, and padding.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -78,11 +81,14 @@ impl DType {
         })
     }
 
-    /// Appends the element with these bytes as text, for a column of a table.
+    /// Appends an element to `text`, as for a cell of a CSV file. Nothing is escaped for CSV.
     ///
-    /// The text is that of [`DType::value`], with these exceptions: floats may be `nan`, `inf` and
-    /// `-inf`, complex numbers are `1.0+2.0j`, and "not a time" is empty. Strings are written without
-    /// quotes, fields as JSON. Objects, and bytes of another length than an element, append nothing.
+    /// Elements are written as [`DType::value`] converts them, with these exceptions: floats may be `nan`, `inf` and `-inf`,
+    /// complex numbers are `1.0+2.0j`, and "not a time" is empty. Strings have no quotes, and fields are JSON. A string that
+    /// looks like `{"hex": "..."}` is written in that form, and a count of 1000 to 9999 with a `+`, so that
+    /// [`DType::parse_text`] reads them back.
+    ///
+    /// Objects, and an `element` of another length than [`itemsize`](DType::itemsize), append nothing.
     ///
     /// ```
     /// let mut text = String::new();
@@ -113,12 +119,12 @@ impl DType {
         let time = matches!(self.kind, Kind::Datetime(_));
         match self.value(element) {
             Value::Null => {}
-            // A string that looks like the escape has to be escaped.
+            // A string that looks like the escape is escaped itself.
             Value::String(found) if from_hex_object(&found).is_some() => {
                 text.push_str(&hex_value(element).to_string());
             }
             Value::String(found) => text.push_str(&found),
-            // Without the sign it would be read as a year.
+            // Without the sign, four digits would be read as a year.
             Value::Number(count) if time && matches!(count.as_u64(), Some(1000..=9999)) => {
                 text.extend(["+", &count.to_string()]);
             }
@@ -126,7 +132,8 @@ impl DType {
         }
     }
 
-    /// Whether some elements of this type are no number or no time: [`is_nan`](Self::is_nan) is true for them.
+    /// Whether the dtype has values for which [`is_nan`](Self::is_nan) is true: floats of up to 8 bytes, complex numbers of up
+    /// to 16, and times.
     #[must_use]
     pub fn has_nan(&self) -> bool {
         match self.kind {
@@ -137,8 +144,8 @@ impl DType {
         }
     }
 
-    /// Whether the element with these bytes is not a number, or is "not a time". A complex number is none if one of its parts is
-    /// none, as in NumPy.
+    /// Whether an element is NaN or "not a time". As in NumPy, a complex number is NaN if either part is. False for all other
+    /// dtypes, for extended floats, and for an `element` of another length than [`itemsize`](DType::itemsize).
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -170,7 +177,7 @@ impl DType {
 }
 
 impl Field {
-    /// The positions of its bytes in an element; `None` if this platform has no such positions.
+    /// The positions of its bytes in an element; `None` if they do not fit into a `usize`.
     pub(super) fn range(&self) -> Option<std::ops::Range<usize>> {
         let start = usize::try_from(self.offset).ok()?;
         let end = start.checked_add(usize::try_from(self.len().ok()?).ok()?)?;
@@ -182,7 +189,7 @@ impl Field {
     }
 }
 
-/// An array within an element; an empty list if it has no bytes, however many elements.
+/// The nested lists of an array field; an empty list if its elements have no bytes, however many there are.
 fn array(dtype: &DType, shape: &[u64], bytes: &[u8]) -> Value {
     let Some((len, within)) = shape.split_first() else {
         return dtype.value(bytes);
@@ -217,7 +224,7 @@ fn unsigned(bytes: &[u8], order: ByteOrder) -> Option<u64> {
     }
 }
 
-/// The two floats of a complex number; `None` for extended ones.
+/// Real and imaginary part; `None` for extended floats.
 fn parts(bytes: &[u8], order: ByteOrder) -> Option<(Float, Float)> {
     let (re, im) = bytes.split_at_checked(bytes.len() / 2)?;
     Some((Float::read(re, order)?, Float::read(im, order)?))
@@ -231,7 +238,7 @@ fn without_zeros(bytes: &[u8]) -> &[u8] {
     bytes.split_at(len).0
 }
 
-/// Text of characters of four bytes, without the zeros at the end.
+/// The string in code points of four bytes, without the zeros at its end; `None` if one is not a character.
 fn characters(bytes: &[u8], order: ByteOrder) -> Option<String> {
     let (chars, _) = bytes.as_chunks::<4>();
     let chars = chars.iter().map(|bytes| {
@@ -265,7 +272,7 @@ pub(super) fn from_hex(digits: &str) -> Option<Vec<u8>> {
     rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
-/// The bytes in `{"hex": "..."}`, as text.
+/// The bytes in the text `{"hex": "..."}`; `None` for other texts.
 pub(super) fn from_hex_object(text: &str) -> Option<Vec<u8>> {
     let inner = text.strip_prefix("{\"hex\":")?.strip_suffix('}')?;
     from_hex(inner.trim_ascii().strip_prefix('"')?.strip_suffix('"')?)

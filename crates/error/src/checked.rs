@@ -1,13 +1,13 @@
-//! Lengths and slices that are never made up: what does not fit is an error that stops the work.
+//! Lengths and slices with checked conversions: a value that does not fit is an error, never a truncated value.
 
 use crate::{Error, Result};
 pub use bloscpack_wire::internal::{to_u64, to_usize};
 use std::ops::Range;
 
-/// A length in a file as a length in memory.
+/// Converts a length in a file to a length in memory.
 ///
 /// # Errors
-/// Returns [`Code::NoMemory`](crate::Code::NoMemory) for more than any buffer can have.
+/// Returns [`Code::NoMemory`](crate::Code::NoMemory) for more than `isize::MAX`, the maximum of any allocation.
 #[inline]
 pub fn in_memory(len: u64) -> Result<usize> {
     isize::try_from(len)
@@ -15,7 +15,7 @@ pub fn in_memory(len: u64) -> Result<usize> {
         .map_err(|_| Error::no_memory(len))
 }
 
-/// A buffer of zeros. They take no memory until they are written.
+/// A zeroed buffer. Most systems assign its pages only when they are written.
 ///
 /// # Errors
 /// Returns [`Code::NoMemory`](crate::Code::NoMemory) if it cannot be allocated.
@@ -23,7 +23,7 @@ pub fn zeros(bytes: u64) -> Result<Vec<u8>> {
     bytemuck::try_zeroed_vec(in_memory(bytes)?).map_err(|()| Error::no_memory(bytes))
 }
 
-/// The length of a range. It saturates: a range that ends before it begins is empty.
+/// The length of a range; 0 if it ends before it begins.
 pub const fn len_of(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
@@ -31,17 +31,17 @@ pub const fn len_of(range: &Range<u64>) -> u64 {
 /// The bytes of a range that must be within the buffer.
 ///
 /// # Errors
-/// Returns a bug if it is not.
+/// Returns [`Code::Bug`](crate::Code::Bug) if it is not.
 #[inline]
 pub fn slice(bytes: &[u8], range: Range<usize>) -> Result<&[u8]> {
     let len = bytes.len();
     bytes.get(range.clone()).ok_or_else(|| outside(&range, len))
 }
 
-/// As [`slice`], for bytes that are to be written.
+/// As [`slice`], for writing.
 ///
 /// # Errors
-/// Returns a bug if the range is not within the buffer.
+/// Returns [`Code::Bug`](crate::Code::Bug) if the range is not within the buffer.
 pub fn slice_mut(bytes: &mut [u8], range: Range<usize>) -> Result<&mut [u8]> {
     let len = bytes.len();
     bytes

@@ -4,31 +4,33 @@ use blosc1::{ChunkError, Fault};
 use bloscpack_wire::FormatError;
 use std::fmt;
 
-/// How a caller can react to an error; the exit statuses of `blpk` are derived from it.
+/// How a caller can react to an error. The exit status of `blpk` follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Category {
-    /// The work failed: I/O, permission, no space, a broken promise, a bug. Status 1.
+    /// The work failed: I/O, permissions, a full disk, a wrong announced size, or a bug. Status 1.
     Failed,
-    /// Wrong usage. Status 2.
+    /// The call or the options are wrong; no input could make it succeed. Status 2.
     Usage,
     /// The data is damaged: a digest does not match, or parts contradict each other. Status 3.
     Damaged,
-    /// The data is cut short, unterminated or unfinished. Status 4.
+    /// The data is cut short, unterminated or unfinished, or a change to it was interrupted. Status 4.
     CutShort,
-    /// Not a known format, or not supported by this build. Status 5.
+    /// The format is unknown, or this library or build does not support the data. Status 5.
     Unsupported,
-    /// The change is committed, but could not be completed: the next writer completes it, and it must not be repeated.
+    /// The change is committed, but its last step failed. Do not repeat it: the next writer completes it.
     /// Status 6.
     Committed,
-    /// Over one of the [`Limits`](bloscpack_wire::Limits), or more than memory holds. Status 5.
+    /// The data exceeds one of the [`Limits`](bloscpack_wire::Limits), or the available memory. Status 5, as
+    /// for `Unsupported`.
     OverLimit,
 }
 
 /// Declares [`Code`] from one table: variant, name, category, description.
 macro_rules! codes {
     ($($code:ident = $name:literal, $category:ident: $doc:literal;)+) => {
-        /// What went wrong. The names are stable: programs can compare them, and `docs/errors.md` lists what to do about each.
+        /// What went wrong. Names are stable: programs can compare them. `docs/errors.md` lists what to do
+        /// about each.
         ///
         /// ```
         /// use bloscpack_error::{Category, Code};
@@ -43,10 +45,11 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All codes.
+            /// All codes, grouped by category.
             pub const ALL: &[Self] = &[$(Self::$code),+];
 
-            /// The name in JSON: lower case, words joined by hyphens.
+            /// The name in the JSON of `blpk` and in Python's `error.code`: lower case, words joined by
+            /// hyphens.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -54,7 +57,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The category, which says how a caller can react.
+            /// The category of this code.
             #[must_use]
             pub const fn category(self) -> Category {
                 match self {
@@ -160,7 +163,7 @@ impl From<&FormatError> for Code {
             FormatError::WriteLimit { .. } => Self::WriteLimit,
             FormatError::ReadOnly { .. } => Self::ReadOnly,
             FormatError::NoPlace { .. } => Self::CannotStore,
-            // Others have the general code of their fault.
+            // All other variants map to the general code of their fault.
             other => other.fault().into(),
         }
     }

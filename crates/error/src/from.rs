@@ -10,7 +10,8 @@ use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
 use std::io;
 
-/// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
+/// The byte that marks a file with an unfinished change. Storage and wire each define it and do not depend on
+/// each other.
 const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
 
 impl From<ParseError> for Error {
@@ -93,8 +94,8 @@ impl From<storage::Error> for Error {
 }
 
 impl From<io::Error> for Error {
-    /// An error of this crate or of storage that passed through [`io::Read`] or [`io::Write`] is itself
-    /// again.
+    /// Unwraps an [`Error`] of this crate or of storage that passed through [`io::Read`] or [`io::Write`]. Any
+    /// other I/O error becomes [`Code::Io`].
     fn from(error: io::Error) -> Self {
         match error.downcast::<Self>() {
             Ok(error) => error,
@@ -107,7 +108,9 @@ impl From<io::Error> for Error {
 }
 
 impl From<Error> for io::Error {
-    /// An I/O error is itself again, with its code but without its side and path; any other is wrapped.
+    /// Returns the original I/O error for [`Code::Io`], without side, path and position. Wraps any other error,
+    /// with the kind `UnexpectedEof` (cut short), `InvalidData` (damaged), `Unsupported` (unsupported, over a
+    /// limit), `InvalidInput` (usage) or `Other`. Converting back returns the same error.
     fn from(error: Error) -> Self {
         let kind = match error.category() {
             Category::CutShort => io::ErrorKind::UnexpectedEof,

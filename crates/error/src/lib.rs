@@ -1,7 +1,31 @@
 //! The error that every crate of the `bloscpack` workspace returns.
 //!
-//! An [`Error`] says what went wrong ([`Code`] and message), how a caller can react ([`Category`]), where in the input
-//! ([`Position`]), on which [`Side`] of the work, and in which file, each where it is known.
+//! ```text
+//!  error of a layer      ┌───────────────────────── Error ─────────────────────────┐
+//!                        │                                                         │
+//!  blosc1::ChunkError ─┐ │ what      Code ──────► Category ──────► exit status     │
+//!  wire::FormatError  ─┤ │           "digest"     Damaged          of `blpk`: 3    │
+//!  dtype::DTypeError  ─┼►│           message, hint                                 │
+//!  storage::Error     ─┤ │ where     path, then Position or part                   │
+//!  io::Error          ─┘ │ I/O only  Side: source or target                        │
+//!                        └─────────────────────────────────────────────────────────┘
+//!  shown as              PATH: POSITION: PART: MESSAGE       (without what is unknown)
+//! ```
+//!
+//! [`Code`] is stable and precise; compare codes, not messages. [`Category`] groups codes by how a caller can
+//! react. `docs/errors.md` lists every code with advice.
+//!
+//! | [`Category`] | exit status | meaning | example of a [`Code`] |
+//! |---|--:|---|---|
+//! | `Failed` | 1 | the work failed: I/O, a wrong announced size, a bug | `Io`, `WrongSize` |
+//! | `Usage` | 2 | the call is impossible | `OutOfBounds`, `NeedsDtype` |
+//! | `Damaged` | 3 | the data is damaged | `Digest`, `Chunk` |
+//! | `CutShort` | 4 | the data is incomplete | `CutShort`, `Interrupted` |
+//! | `Unsupported` | 5 | unknown format, or not in this build | `UnknownFormat`, `NotBuilt` |
+//! | `OverLimit` | 5 | over a limit, or out of memory | `OverLimit`, `NoMemory` |
+//! | `Committed` | 6 | the change is made; do not repeat it | `Committed` |
+//!
+//! # Reading an error
 //!
 //! ```
 //! use bloscpack::decompress;
@@ -13,8 +37,25 @@
 //! assert_eq!(error.to_string(), "header (byte 0): cut short after 5 bytes of the header");
 //! ```
 //!
-//! The layers below have small errors of their own, which convert into this one: [`ChunkError`](blosc1::ChunkError), [`FormatError`],
-//! [`DTypeError`](bloscpack_dtype::DTypeError), and that of the storage layer.
+//! # Making an error
+//!
+//! Return [`Error::new`] or one of the shorter constructors, then add the location where it is known. The
+//! location methods keep what an inner layer has set, except [`Error::at`], which replaces the position:
+//!
+//! ```
+//! use bloscpack_error::{Code, Error};
+//!
+//! let error = Error::cut_short("offset table", 40, 64).in_part("frame header").in_file("a.b2frame");
+//! assert_eq!(error.code(), Code::CutShort);
+//! assert_eq!(error.to_string(), "a.b2frame: frame header: offset table: cut short after 40 of 64 bytes");
+//! ```
+//!
+//! [`IoSide`] converts an [`io::Result`] and records whether the source or the target failed.
+//!
+//! # Passing through `io::Error`
+//!
+//! [`Error`] converts into [`io::Error`] and back without loss, so it passes through [`io::Read`] and
+//! [`io::Write`]. The exception is [`Code::Io`], which becomes the plain I/O error, without location, side and hint.
 #![forbid(unsafe_code)]
 
 #[doc(hidden)]
@@ -35,7 +76,11 @@ use std::path::{Path, PathBuf};
 /// The result of every fallible function of the workspace.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error: what went wrong, and where.
+/// An error with its [`Code`], a message, and its location where that is known.
+///
+/// It is one pointer in size, [`Send`] and [`Sync`], and cannot be cloned. [`Display`](fmt::Display) writes the
+/// path, the position, the part and the message, separated by `: `, without the [hint](Self::hint) and without
+/// the number of a system error. [`Debug`](fmt::Debug) shows all fields.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -53,7 +98,7 @@ struct Inner {
 #[derive(Debug)]
 enum Cause {
     Message(Cow<'static, str>),
-    /// A message that contains that of its source.
+    /// The message already contains the text of the source.
     Because(String, Box<dyn std::error::Error + Send + Sync>),
     Io(io::Error),
     Format(FormatError),
@@ -61,6 +106,14 @@ enum Cause {
 
 impl Error {
     /// An error with this message: what was found, and what was expected.
+    ///
+    /// ```
+    /// use bloscpack_error::{Category, Code, Error};
+    ///
+    /// let error = Error::new(Code::Shape, "shape [2, 3] has 6 elements, but the chunks have 5");
+    /// assert_eq!(error.category(), Category::Damaged);
+    /// assert!(error.position().is_none() && error.hint().is_none());
+    /// ```
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self::of(code, Cause::Message(message.into()))
     }
@@ -77,24 +130,26 @@ impl Error {
         }))
     }
 
-    /// Wrong usage.
+    /// [`Code::Usage`] with this message.
     pub fn usage(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Code::Usage, message)
     }
 
-    /// A broken invariant: `found` says which, with the values that break it.
+    /// [`Code::Bug`]: `found` names the broken invariant and the values that break it. The hint asks the user
+    /// to report it.
     pub fn bug(found: impl fmt::Display) -> Self {
         Self::new(Code::Bug, format!("internal error: {found}"))
             .with_hint("this is a bug: please report it with the input")
     }
 
-    /// A worker panicked.
+    /// [`Code::Panicked`]: a worker thread panicked. The panic hook has already printed the panic's own
+    /// message.
     #[must_use]
     pub fn panicked() -> Self {
         Self::new(Code::Panicked, "a worker panicked")
     }
 
-    /// A part has another value than the expected one.
+    /// The message `PART: found FOUND, expected EXPECTED`.
     pub fn unexpected(
         code: Code,
         part: impl fmt::Display,
@@ -104,7 +159,7 @@ impl Error {
         Self::new(code, format!("{part}: found {found}, expected {expected}"))
     }
 
-    /// Bytes of a part are missing.
+    /// [`Code::CutShort`]: `part` has `found` of `expected` bytes.
     pub fn cut_short(part: impl fmt::Display, found: u64, expected: u64) -> Self {
         Self::new(
             Code::CutShort,
@@ -112,7 +167,8 @@ impl Error {
         )
     }
 
-    /// There is not enough memory for so many bytes.
+    /// [`Code::NoMemory`]: an allocation of `bytes` bytes failed or cannot be made. The hint is to read or
+    /// write less at once.
     #[must_use]
     pub fn no_memory(bytes: u64) -> Self {
         Self::new(
@@ -122,7 +178,18 @@ impl Error {
         .with_hint("read or write less at once")
     }
 
-    /// Refuses more bytes than a limit allows.
+    /// Checks `found` bytes against a reader's limit of `allowed` bytes.
+    ///
+    /// ```
+    /// use bloscpack_error::{Code, Error};
+    /// use bloscpack_wire::Limit;
+    ///
+    /// assert!(Error::check_limit(Limit::Metadata, 64, 64).is_ok());
+    /// let error = Error::check_limit(Limit::Metadata, 65, 64).unwrap_err();
+    /// assert_eq!(error.code(), Code::OverLimit);
+    /// assert_eq!(error.limit(), Some(Limit::Metadata));
+    /// assert_eq!(error.hint(), Some("raise the limit `metadata` if you trust the input"));
+    /// ```
     ///
     /// # Errors
     /// Returns [`Code::OverLimit`] for more than `allowed`.
@@ -139,19 +206,22 @@ impl Error {
         }
     }
 
-    /// Another number of bytes than was announced.
+    /// [`Code::WrongSize`]: the caller announced `promised` bytes and gave `given`. If there were more, `given`
+    /// need only be larger than `promised`; the message does not name it.
     #[must_use]
     pub fn wrong_size(promised: u64, given: u64) -> Self {
         Self::new(Code::WrongSize, broken_promise("bytes", promised, given))
     }
 
-    /// Another number of records than was announced.
+    /// [`Code::WrongCount`]: as [`wrong_size`](Self::wrong_size), in records.
     #[must_use]
     pub fn wrong_count(promised: u64, given: u64) -> Self {
         Self::new(Code::WrongCount, broken_promise("records", promised, given))
     }
 
-    /// An error with a source, whose text the message contains.
+    /// An error with a source. `message` must contain the text of `source`:
+    /// [`source`](std::error::Error::source) then continues with the source's own source, so no text appears
+    /// twice in a chain of errors.
     pub fn because(
         code: Code,
         message: impl Into<String>,
@@ -160,28 +230,29 @@ impl Error {
         Self::of(code, Cause::Because(message.into(), source.into()))
     }
 
-    /// The same error, at this position.
+    /// Sets the position, replacing an earlier one.
     #[must_use]
     pub fn at(mut self, position: Position) -> Self {
         self.0.position = Some(position);
         self
     }
 
-    /// The same error, in this part of the input unless a part is known already: `frame header (byte 10)`.
+    /// Sets the part of the input, such as `frame header (byte 10)`, unless one is set. For formats without
+    /// [`Position`].
     #[must_use]
     pub fn in_part(mut self, part: impl fmt::Display) -> Self {
         self.0.part.get_or_insert_with(|| part.to_string());
         self
     }
 
-    /// The same error, in this file unless a file is known already.
+    /// Sets the file, unless one is set.
     #[must_use]
     pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.0.path.get_or_insert_with(|| path.into());
         self
     }
 
-    /// The same error. If reading or writing failed, it was on this side, unless a side is known already.
+    /// Sets the side, unless one is set. Only I/O errors have a side; other errors stay as they are.
     #[must_use]
     pub fn on(mut self, side: Side) -> Self {
         if matches!(self.0.cause, Cause::Io(_)) {
@@ -190,7 +261,8 @@ impl Error {
         self
     }
 
-    /// The same error, of a change that is committed: if reading or writing failed, that was while it was completed.
+    /// Changes [`Code::Io`] into [`Code::Committed`], for an I/O error after a change was committed. Other
+    /// codes stay.
     #[must_use]
     pub fn committed(mut self) -> Self {
         if self.0.code == Code::Io {
@@ -199,63 +271,66 @@ impl Error {
         self
     }
 
-    /// The same error, with advice on what to do next.
+    /// Sets the advice for the user, replacing an earlier hint and the built-in one.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// What went wrong.
+    /// What went wrong. Stable across versions.
     #[must_use]
     pub fn code(&self) -> Code {
         self.0.code
     }
 
-    /// The category, which says how a caller can react.
+    /// How a caller can react; follows from [`code`](Self::code).
     #[must_use]
     pub fn category(&self) -> Category {
         self.0.code.category()
     }
 
-    /// The message without the location: what was found, and what was expected.
+    /// The message without path, position and part. Unlike [`Display`](fmt::Display) of the error, it keeps the
+    /// number of a system error, as in `(os error 28)`.
     #[must_use]
     pub fn message(&self) -> impl fmt::Display + '_ {
         Message(&self.0)
     }
 
-    /// The position in the input, for an error that has one.
+    /// The position in a Bloscpack file; `None` if the error is not about its bytes, or the position is
+    /// unknown.
     #[must_use]
     pub fn position(&self) -> Option<&Position> {
         self.0.position.as_ref()
     }
 
-    /// The part of the input, where it has no [`Position`]: of a frame, or of a file in another format.
+    /// The part of the input, for formats without [`Position`]: a frame, a store, or a file in another format.
     #[must_use]
     pub fn part(&self) -> Option<&str> {
         self.0.part.as_deref()
     }
 
-    /// The side of the work on which reading or writing failed; `None` for other errors.
+    /// The side whose I/O failed; `None` for other errors, and where no caller has set it.
     #[must_use]
     pub fn side(&self) -> Option<Side> {
         self.0.side
     }
 
-    /// The file, where that is known. For a dataset the path is relative to its root.
+    /// The file, if a caller has set it. In a dataset, the path is relative to the dataset's root.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// Whether a store cannot do what it was asked for, as a plain web server cannot list its files.
+    /// Whether the store does not support the operation, for example because a plain web server cannot list its
+    /// files: an I/O error of the kind [`Unsupported`](io::ErrorKind::Unsupported).
     #[must_use]
     pub fn is_beyond_store(&self) -> bool {
         let kind = self.io_error().map(io::Error::kind);
         kind == Some(io::ErrorKind::Unsupported)
     }
 
-    /// The error of the operating system, for [`Code::Io`] and [`Code::Committed`].
+    /// The I/O error, for [`Code::Io`] and [`Code::Committed`].
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
         match &self.0.cause {
@@ -264,10 +339,10 @@ impl Error {
         }
     }
 
-    /// The error of the operating system by value, for [`Code::Io`] and [`Code::Committed`].
+    /// The I/O error by value, for [`Code::Io`] and [`Code::Committed`]. Path, side and position are lost.
     ///
     /// # Errors
-    /// Returns any other error as it is.
+    /// Returns the error unchanged if it contains no I/O error.
     pub fn into_io_error(self) -> std::result::Result<io::Error, Self> {
         match *self.0 {
             Inner {
@@ -278,7 +353,8 @@ impl Error {
         }
     }
 
-    /// The error in the bytes of a Bloscpack file, if it is one, rather than one in the way they were read or used.
+    /// The error in the bytes of a Bloscpack file or of a Blosc chunk; `None` for errors of I/O, usage and
+    /// other formats. Interrupted changes and exceeded limits are format errors, too.
     #[must_use]
     pub fn format_error(&self) -> Option<&FormatError> {
         match &self.0.cause {
@@ -287,26 +363,28 @@ impl Error {
         }
     }
 
-    /// The limit that the input exceeds, if it exceeds one.
+    /// The limit among [`Limits`](bloscpack_wire::Limits) that the input or output exceeds. `None` for other
+    /// errors, and for limits that are not set there.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         self.format_error().and_then(FormatError::limit)
     }
 
-    /// Whether only the end is missing: a stream without its end mark, or a file that its writer did not finish. The
-    /// chunks before it can be read by a decoder that allows unterminated input.
+    /// Whether only the end is missing: a stream without its end mark, or a file whose writer did not finish. A
+    /// decoder that allows unterminated input can read the complete chunks.
     #[must_use]
     pub fn is_unended(&self) -> bool {
         self.format_error().is_some_and(FormatError::is_unended)
     }
 
-    /// Whether the bytes of a Bloscpack file are wrong, rather than the way they were read or used.
+    /// Whether [`format_error`](Self::format_error) returns an error.
     #[must_use]
     pub fn is_format(&self) -> bool {
         self.format_error().is_some()
     }
 
-    /// Advice on what to do next, where there is any.
+    /// Advice on what to do next: the one set by [`with_hint`](Self::with_hint), or a built-in one for limits,
+    /// unterminated input and input that is not a Bloscpack file.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         if let Some(hint) = &self.0.hint {
@@ -376,10 +454,9 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text of a system error without its number, which means nothing to most people.
+/// The text of a system error without its number. Windows ends the text with a dot, which is dropped, too.
 fn without_number(text: &str) -> &str {
     match text.rsplit_once(" (os error ") {
-        // Windows ends them with a dot.
         Some((words, number)) if number.trim_end_matches(')').parse::<i32>().is_ok() => {
             words.trim_end_matches('.')
         }
@@ -405,7 +482,8 @@ impl fmt::Display for Message<'_> {
 }
 
 impl std::error::Error for Error {
-    /// The source of the error that this one holds: the message contains that error already.
+    /// Skips the direct cause, whose text is already part of this error's message, and returns the cause's own
+    /// source.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.0.cause {
             Cause::Message(_) => None,

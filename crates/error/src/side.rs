@@ -3,16 +3,16 @@
 use crate::Error;
 use std::io;
 
-/// The side of the work on which reading or writing failed.
+/// The side on which reading or writing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The origin of the data.
     Source,
-    /// The destination of the data, or the file that is changed.
+    /// The destination of the data, or the file being changed.
     Target,
 }
 
-/// Marks an error with the side on which the operation failed.
+/// Converts a result and records on which side its I/O failed.
 ///
 /// ```
 /// use bloscpack_error::{IoSide, Side};
@@ -22,16 +22,18 @@ pub enum Side {
 /// assert_eq!(full.writing().unwrap_err().side(), Some(Side::Target));
 /// ```
 pub trait IoSide<T> {
-    /// The result of reading from the source.
+    /// For an operation on the source.
     ///
     /// # Errors
-    /// Returns the same error, on [`Side::Source`] unless it says otherwise.
+    /// Returns the same error with [`Side::Source`], unless it already has a side. Errors other than I/O get
+    /// none.
     fn reading(self) -> crate::Result<T>;
 
-    /// The result of writing to the target, or of reading it back.
+    /// For an operation on the target, including reading it back.
     ///
     /// # Errors
-    /// Returns the same error, on [`Side::Target`] unless it says otherwise.
+    /// Returns the same error with [`Side::Target`], unless it already has a side. Errors other than I/O get
+    /// none.
     fn writing(self) -> crate::Result<T>;
 }
 

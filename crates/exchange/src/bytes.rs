@@ -1,4 +1,4 @@
-//! Nothing but the elements.
+//! [`write_bytes`]: the elements of a column without a header.
 
 use super::format::Format;
 use super::refuse::{refuse_missing, refuse_varying};
@@ -6,7 +6,7 @@ use bloscpack_array::{Progress, Source, for_each};
 use bloscpack_error::Result;
 use std::io::Write;
 
-/// Writes the elements of the only column, in C order and as its dtype has them.
+/// Writes the elements of the only column, in C order and in the byte order of its dtype, without a header.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -21,7 +21,8 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for several columns, and errors of the source and of the writer.
+/// Returns `Code::Usage` unless there is exactly one column, `Code::CannotStore` for missing values and values of varying
+/// length, and errors of the source and of the writer.
 pub fn write_bytes(
     source: &mut dyn Source,
     mut to: impl Write,

@@ -1,4 +1,4 @@
-//! Rows as text.
+//! The rows of columns, as bytes and as JSON text.
 
 use bloscpack_array::Column;
 use bloscpack_dtype::DType;
@@ -19,8 +19,8 @@ pub(super) fn row_of<'a>(column: &Column, bytes: &'a [u8], row: usize) -> Result
         })
 }
 
-/// A row as JSON; of more than one element as lists within lists. Only one element at a time is a value in memory, which may
-/// be a hundred times as large as its bytes.
+/// Appends a row as JSON; several elements become nested lists. Converts one element at a time, because a JSON value may take a
+/// hundred times the memory of its bytes.
 pub(super) fn row_json(column: &Column, bytes: &[u8], row: usize, text: &mut String) -> Result<()> {
     let bytes = row_of(column, bytes, row)?;
     nested(&column.dtype, &column.row_shape, bytes, text)

@@ -1,4 +1,4 @@
-//! [`export`] and [`open`]: the functions for each [`Format`].
+//! [`export`] and [`open`]: call the functions of each [`Format`].
 
 use super::format::Format;
 use super::options::ImportOptions;
@@ -9,11 +9,23 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes a source as this format; `progress` receives the number of rows done so far.
+/// Writes a source in a format. `progress` receives the number of finished rows after each batch.
+///
+/// ```
+/// use bloscpack_array::Flat;
+/// use bloscpack_dtype::DType;
+/// use bloscpack_exchange::{ArraySource, Format, export};
+///
+/// let array = Flat::new(vec![1, 2, 3], DType::U8, &[3], false)?;
+/// let mut lines = Vec::new();
+/// export(&mut ArraySource::new(&array)?, Format::JsonLines, &mut lines, &mut |_| ())?;
+/// assert_eq!(lines, b"1\n2\n3\n");
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
-/// Returns `Unsupported` if this build lacks the format or the format cannot store the source's data, and errors of the source
-/// and of the writer.
+/// Returns [`Code::NotBuilt`] for a format that this build lacks, [`Code::Unsupported`] or [`Code::CannotStore`] for columns
+/// that the format cannot store, and errors of the source and of the writer. A part of the output may have been written.
 pub fn export(
     source: &mut dyn Source,
     format: Format,
@@ -47,10 +59,10 @@ pub fn export(
     }
 }
 
-/// Opens a file of another format, chosen by the extension of its name.
+/// Opens a file of another program, by the extension of its name.
 ///
 /// # Errors
-/// Returns errors of the file system; wrong usage for an unknown extension, and the errors of [`open_at`].
+/// Returns errors of the file system, `Code::Usage` for an unknown extension, and the errors of [`open_at`].
 pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSource<'static>> {
     let path = path.as_ref();
     let Some(format) = Format::of_path(path) else {
@@ -62,11 +74,15 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
     open_at(File::open(path)?, format, options)
 }
 
-/// Opens a source of bytes that is of another format. It must not change while it is read.
+/// Opens bytes in the format of another program. They must not change while they are read.
+///
+/// Text is scanned once for the types of its columns, unless `options` gives all of them. Arrow and Parquet are scanned for the
+/// longest strings, and each array in a `.npz` for its checksum.
 ///
 /// # Errors
-/// Returns `Unsupported` if this build lacks the format, cannot read it, or the bytes are not of the format; any damage found;
-/// errors of the source of bytes; wrong usage for options that do not apply.
+/// Returns [`Code::NotBuilt`] for a format that this build lacks, [`Code::Unsupported`] for one that is only written,
+/// [`Code::UnknownFormat`] for bytes of another format, any damage that opening finds, I/O errors, and `Code::Usage` for
+/// options that do not suit the file.
 #[cfg_attr(
     not(any(feature = "csv", feature = "arrow", feature = "npz")),
     allow(unused_variables, reason = "`.npy` leaves nothing to say")
@@ -103,7 +119,7 @@ pub fn open_at(
     }
 }
 
-/// The error of a build that lacks the format.
+/// The error for a format that this build lacks.
 #[cfg(not(all(feature = "arrow", feature = "csv", feature = "npz")))]
 fn missing(format: Format) -> Error {
     let feature = match format {

@@ -1,11 +1,11 @@
-//! [`Ending`]: what the ending of a name says.
+//! [`Ending`]: the format that the ending of a name tells.
 
 use crate::format::Format;
 use bloscpack_datasets::DatasetLayout;
 use std::fmt;
 use std::path::Path;
 
-/// The kind of file or directory that the ending of a name stands for: one list for all that write.
+/// The kind of file or directory that the ending of a name tells. Everything that writes shares this list.
 ///
 /// ```
 /// use bloscpack_exchange::{Ending, Format};
@@ -17,7 +17,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ending {
-    /// A file of an exchange format.
+    /// A file of an exchange format, such as `.csv`.
     Format(Format),
     /// A Bloscpack file: `.blp`.
     Bloscpack,
@@ -31,11 +31,11 @@ pub enum Ending {
     Zarr,
     /// A dataset: `.bcolz` and `.blz`.
     Dataset(DatasetLayout),
-    /// A file that only other programs write, in words.
+    /// A file that only other programs write, described in words.
     Foreign(&'static str),
 }
 
-/// The endings of other programs' files, and of compressed files.
+/// The endings of files that this workspace does not write.
 const FOREIGN: [(&str, &str); 32] = [
     ("h5", "an HDF5 file"),
     ("hdf", "an HDF5 file"),
@@ -72,7 +72,7 @@ const FOREIGN: [(&str, &str); 32] = [
 ];
 
 impl Ending {
-    /// The kind for the ending of a name; `None` for a name without an ending, and for every other ending.
+    /// The kind for the ending of a name, in any case; `None` for an unknown ending, and for a name without one.
     #[must_use]
     pub fn of_path(path: impl AsRef<Path>) -> Option<Self> {
         let path = path.as_ref();
@@ -96,7 +96,7 @@ impl Ending {
     }
 }
 
-/// As in an error: `a Blosc2 frame`.
+/// In the words of an error message: `a Blosc2 frame`.
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! Errors that several modules build.
+//! The errors of this crate.
 
 #![cfg_attr(
     not(all(feature = "arrow", feature = "csv", feature = "npz")),
@@ -10,7 +10,7 @@ use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error};
 use std::fmt::Display;
 
-/// The input is of another format: it begins with other bytes.
+/// The input begins with other bytes than the format.
 pub(crate) fn wrong_magic(format: Format) -> Error {
     let error = Error::new(
         Code::UnknownFormat,
@@ -22,7 +22,7 @@ pub(crate) fn wrong_magic(format: Format) -> Error {
     }
 }
 
-/// The format cannot express a type, or this library does not support a property of a file.
+/// The format lacks a type, or this library does not support a property of a file.
 pub(crate) fn unsupported(format: Format, part: &str, found: impl Display) -> Error {
     Error::new(
         Code::Unsupported,
@@ -30,7 +30,7 @@ pub(crate) fn unsupported(format: Format, part: &str, found: impl Display) -> Er
     )
 }
 
-/// A column of a type that has no counterpart in the other format.
+/// A column has a type that the other format lacks.
 pub(crate) fn unsupported_column(format: Format, column: &str, found: impl Display) -> Error {
     Error::new(
         Code::Unsupported,
@@ -48,7 +48,7 @@ pub(crate) fn missing_part(format: Format, part: &str) -> Error {
     )
 }
 
-/// A part has more or fewer bytes than it should have.
+/// A part has more or fewer bytes than it should.
 pub(crate) fn wrong_length(format: Format, part: impl Display, found: u64, expected: u64) -> Error {
     let code = if found < expected {
         Code::CutShort
@@ -61,7 +61,7 @@ pub(crate) fn wrong_length(format: Format, part: impl Display, found: u64, expec
     )
 }
 
-/// A part has a value that no program writes, or one that contradicts another part.
+/// A part has an impossible value, or contradicts another part.
 pub(crate) fn damaged(format: Format, part: &str, found: impl Display) -> Error {
     Error::new(
         Code::Damaged,
@@ -69,7 +69,7 @@ pub(crate) fn damaged(format: Format, part: &str, found: impl Display) -> Error 
     )
 }
 
-/// There is more of something than this library takes.
+/// A file exceeds a limit of this library.
 pub(crate) fn over_limit(format: Format, unit: &str, found: u64, limit: u64) -> Error {
     Error::new(
         Code::OverLimit,
@@ -77,7 +77,7 @@ pub(crate) fn over_limit(format: Format, unit: &str, found: u64, limit: u64) -> 
     )
 }
 
-/// A string is so long that a column of such strings is not intended.
+/// The error for a string whose length is too large for every element of its column.
 pub(crate) fn long_string(format: Format, column: &str, found: u64) -> Error {
     Error::new(
         Code::OverLimit,
@@ -87,7 +87,7 @@ pub(crate) fn long_string(format: Format, column: &str, found: u64) -> Error {
     )
 }
 
-/// A value is missing, and the type has none for that.
+/// A value is missing, and its type has none for that.
 pub(crate) fn missing_value(dtype: &DType) -> Error {
     Error::new(
         Code::Value,
@@ -95,7 +95,7 @@ pub(crate) fn missing_value(dtype: &DType) -> Error {
     )
 }
 
-/// A value is longer than elements are.
+/// A value is longer than the elements.
 pub(crate) fn too_long(found: usize, unit: &str, dtype: &DType) -> Error {
     Error::new(
         Code::CannotStore,
@@ -108,7 +108,7 @@ pub(crate) fn not_utf8(found: impl Display) -> Error {
     Error::new(Code::Value, format!("{found} is not UTF-8"))
 }
 
-/// A text of another crate, which may have many lines, in one.
+/// A text of another crate, on one line.
 pub(crate) fn one_line(text: impl Display) -> String {
     let text = text.to_string();
     let words: Vec<_> = text.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! [`Format`]: the formats of other programs, by name.
+//! [`Format`]: the formats of other programs.
 
 use std::fmt;
 use std::path::Path;
@@ -7,23 +7,23 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// An array of NumPy, `.npy`.
+    /// A NumPy array, `.npy`.
     Npy,
-    /// Arrays of NumPy in a ZIP archive, `.npz`.
+    /// NumPy arrays in a ZIP archive, `.npz`. Several arrays are the columns of a table.
     Npz,
     /// Values separated by commas, `.csv`.
     Csv,
     /// Values separated by tabs, `.tsv` and `.tab`.
     Tsv,
-    /// A value of JSON on each line, `.jsonl` and `.ndjson`.
+    /// A JSON value per line, `.jsonl` and `.ndjson`.
     JsonLines,
-    /// A file of Arrow's, `.arrow`, `.feather` and `.ipc`.
+    /// An Arrow file, `.arrow`, `.feather` and `.ipc`.
     Arrow,
-    /// A stream of Arrow's, `.arrows`. It is only written.
+    /// An Arrow stream, `.arrows`. It is only written.
     ArrowStream,
-    /// A file of Parquet's, `.parquet`.
+    /// A Parquet file, `.parquet` and `.pq`.
     Parquet,
-    /// Nothing but the elements of one column, in C order: `.bin` and `.raw`. It is only written.
+    /// The elements of one column in C order, without a header, `.bin` and `.raw`. It is only written.
     Bytes,
 }
 
@@ -46,7 +46,7 @@ const ENDINGS: [(&str, Format); 15] = [
 ];
 
 impl Format {
-    /// The format for the extension of a name.
+    /// The format for the extension of a name, in any case; `None` for an unknown extension.
     ///
     /// ```
     /// use bloscpack_exchange::Format;
@@ -61,7 +61,7 @@ impl Format {
         Some(*format)
     }
 
-    /// The first extension of its files, such as `csv`.
+    /// The usual extension of its files, such as `csv`.
     #[must_use]
     pub fn ending(self) -> &'static str {
         let mut known = ENDINGS.iter();
@@ -70,7 +70,7 @@ impl Format {
             .map_or("", |(ending, _)| ending)
     }
 
-    /// All that are written.
+    /// All formats that are written.
     pub const WRITTEN: [Self; 9] = [
         Self::Npy,
         Self::Npz,
@@ -83,7 +83,7 @@ impl Format {
         Self::Bytes,
     ];
 
-    /// The name in reports, such as `csv`.
+    /// The name in reports and options, such as `csv`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,8 @@ impl Format {
         }
     }
 
-    /// Whether this build of the crate has what the format takes.
+    /// Whether this build has everything for the format. False for JSON lines without the feature `csv`, and for Arrow with
+    /// only `arrow-write`, although such a build writes them.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
@@ -110,20 +111,20 @@ impl Format {
         }
     }
 
-    /// Whether it has missing values, and values of varying length.
+    /// Whether the format can store missing values, and values of varying length.
     #[must_use]
     pub fn has_missing(self) -> bool {
         !matches!(self, Self::Npy | Self::Npz | Self::Bytes)
     }
 
-    /// Whether it is read; all are written.
+    /// Whether the format is read. All formats are written.
     #[must_use]
     pub fn is_read(self) -> bool {
         !matches!(self, Self::ArrowStream | Self::Bytes)
     }
 }
 
-/// As in an error: `Parquet`.
+/// In the words of an error message: `Parquet`.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

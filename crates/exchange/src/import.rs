@@ -1,4 +1,4 @@
-//! A source into a dataset.
+//! [`import_array`] and [`import_table`]: append a source to a dataset.
 
 use bloscpack_array::Cells;
 use bloscpack_array::{Batch, Column, Schema, names, row_shape};
@@ -8,15 +8,14 @@ use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use std::collections::BTreeSet;
 
-/// Appends all rows of a source to a table, whose columns are found by their names, and flushes it.
+/// Appends all rows of a source to a table, and flushes it. Columns are matched by name.
 ///
-/// Types must be the same except for byte order. Columns with missing values, for which the source has NaN or "not a time", are
-/// [noted](CTable::set_has_missing). Nothing that was appended is kept if it fails and the table is
-/// dropped.
+/// Types must be the same except for byte order. Columns in which values are missing, as NaN or NaT, are
+/// [marked](CTable::set_has_missing). After an error nothing is flushed: drop the table to discard the appended rows.
 ///
 /// # Errors
-/// Returns wrong usage for other columns than the table has, or of other types, and for missing values, of which
-/// [`FixedSource`](crate::FixedSource) makes elements; errors of the source and of the table.
+/// Returns `Code::Usage` for columns that the table does not have or lacks, for other types, and for missing values, which
+/// [`FixedSource`](crate::FixedSource) turns into elements; errors of the source and of the table.
 pub fn import_table(
     source: &mut dyn Source,
     table: &mut CTable,
@@ -39,7 +38,21 @@ pub fn import_table(
     table.flush()
 }
 
-/// Appends all rows of a source with one column to an array, and flushes it.
+/// Appends all rows of a source with one column to an array, and flushes it. Works like [`import_table`].
+///
+/// ```
+/// use bloscpack_array::Flat;
+/// use bloscpack_datasets::CArray;
+/// use bloscpack_dtype::DType;
+/// use bloscpack_exchange::{ArraySource, import_array};
+/// use bloscpack_storage::Memory;
+///
+/// let numbers = Flat::new(vec![1, 2, 3], DType::U8, &[3], false)?;
+/// let mut array = CArray::of::<u8>().create_in(Memory::new())?;
+/// import_array(&mut ArraySource::new(&numbers)?, &mut array, &mut |_| ())?;
+/// assert_eq!(array.read_rows(0..3)?, [1, 2, 3]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
 /// Returns the errors of [`import_table`].
@@ -67,12 +80,12 @@ pub fn import_array(
     array.flush()
 }
 
-/// The columns with missing values, for which NaN or "not a time" stands.
+/// The columns in which NaN or NaT represents a missing value.
 #[derive(Default)]
 struct Missing(BTreeSet<String>);
 
 impl Missing {
-    /// Looks at a batch, and refuses one whose bytes do not stand for what is missing.
+    /// Notes the missing values of a batch. Refuses a batch whose bytes do not represent them.
     fn see(&mut self, schema: &Schema, batch: &Batch) -> Result<()> {
         refuse_missing(schema, batch)?;
         for (number, column) in schema.columns.iter().enumerate() {
@@ -86,14 +99,14 @@ impl Missing {
     }
 }
 
-/// For a column of the table, the column of the source that its rows come from, and the type that they get.
+/// The source's column for a column of the table, and the type that its elements get.
 struct ColumnMapping {
     from: usize,
     dtype: DType,
 }
 
 impl ColumnMapping {
-    /// The error of a batch without the column.
+    /// The error for a batch without the column.
     fn missing(&self) -> Error {
         Error::bug(format!(
             "a batch without column {} of its schema",
@@ -102,6 +115,7 @@ impl ColumnMapping {
     }
 }
 
+/// The source's column for each column of the table.
 fn mappings(schema: &Schema, table: &CTable) -> Result<Vec<ColumnMapping>> {
     let mut mappings = Vec::new();
     for name in table.names() {
@@ -132,7 +146,7 @@ fn mappings(schema: &Schema, table: &CTable) -> Result<Vec<ColumnMapping>> {
     }
 }
 
-/// Refuses rows that are not those of the array, but for the order of their bytes.
+/// Refuses a column whose rows differ from the array's in more than byte order.
 fn check(column: &Column, array: &CArray) -> Result<()> {
     let row_shape = row_shape(array.shape());
     let same = has_other_order(&column.dtype, array.dtype()).is_some();
@@ -149,7 +163,7 @@ fn check(column: &Column, array: &CArray) -> Result<()> {
     }
 }
 
-/// Whether elements become those of the other type with the order of their bytes reversed; `None` if they cannot.
+/// Whether elements convert to the other type by reversing their bytes; `None` if they do not convert.
 fn has_other_order(from: &DType, to: &DType) -> Option<bool> {
     if from == to {
         return Some(false);
@@ -159,6 +173,7 @@ fn has_other_order(from: &DType, to: &DType) -> Option<bool> {
     (plain && same).then_some(true)
 }
 
+/// Converts the columns of a batch to the byte order of the table.
 fn match_byte_order(schema: &Schema, batch: &mut Batch, mappings: &[ColumnMapping]) -> Result<()> {
     for mapping in mappings {
         let (Some(column), Some(bytes)) = (

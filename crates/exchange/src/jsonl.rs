@@ -1,4 +1,4 @@
-//! JSON lines: a value on each line.
+//! [`write_jsonl`]: a JSON value per line.
 
 use super::cells::row_json;
 use bloscpack_array::{Batch, Schema};
@@ -9,9 +9,10 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// Writes a line of JSON for each row: an object with the columns of a table, or the row of an array itself.
+/// Writes a line of JSON for each row: an object with the columns of a table, or the row of an array.
 ///
-/// A value without a JSON number is null, as [`DType::value`](bloscpack_dtype::DType::value) does it; so are infinite floats.
+/// Elements become JSON as in [`DType::value`](bloscpack_dtype::DType::value): NaN, NaT and missing values are null, infinite
+/// floats are text.
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
@@ -27,7 +28,7 @@ use std::io::Write;
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for more than a million rows that have no bytes, and errors of the source and of the writer.
+/// Returns `Code::Usage` for more than 2^20 rows without bytes, and errors of the source and of the writer.
 pub fn write_jsonl(
     source: &mut dyn Source,
     mut to: impl Write,
@@ -50,9 +51,10 @@ pub fn write_jsonl(
     Ok(to.flush()?)
 }
 
-/// Bytes that are written at once.
+/// The number of bytes that are written at once.
 const AT_ONCE: usize = 1 << 16;
 
+/// Appends the JSON of a row.
 fn put_line(schema: &Schema, batch: &Batch, row: usize, line: &mut String) -> Result<()> {
     let columns = schema.columns.iter().zip(&batch.columns);
     if !schema.is_table {

@@ -1,4 +1,4 @@
-//! `.npy`: an array of NumPy in a file.
+//! Reads and writes `.npy`, a NumPy array in a file.
 
 use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
@@ -16,8 +16,8 @@ use bloscpack_storage::ReadAt;
 use std::io::Write;
 use std::ops::Range;
 
-/// Writes an array as NumPy's `save` does, byte for byte, in C order. A table becomes an array whose elements have its
-/// columns as consecutive fields.
+/// Writes an array as NumPy's `save` does, byte for byte, in C order. A table becomes an array whose elements have its columns
+/// as fields, without gaps.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -32,8 +32,9 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for elements whose fields overlap, or several columns of one name, which the format cannot say; those of the
-/// source; those of the writer.
+/// Returns `Code::Usage` for an unknown number of rows and for elements that the header cannot describe, such as overlapping
+/// fields or two columns with one name; `Code::CannotStore` for missing values and values of varying length; errors of the
+/// source and of the writer.
 pub fn write_npy(
     source: &mut dyn Source,
     mut to: impl Write,
@@ -57,10 +58,10 @@ pub fn write_npy(
     Ok(to.flush()?)
 }
 
-/// The header of an array in C order.
+/// The `.npy` header, with magic number and length, of an array in C order.
 ///
 /// # Errors
-/// Returns wrong usage for elements that the format cannot describe.
+/// Returns `Code::Usage` for elements that the format cannot describe.
 pub fn npy_header(dtype: &DType, shape: Vec<u64>) -> Result<Vec<u8>> {
     let header = NpyHeader {
         dtype: dtype.clone(),
@@ -71,14 +72,14 @@ pub fn npy_header(dtype: &DType, shape: Vec<u64>) -> Result<Vec<u8>> {
     header.encode().map_err(no_place)
 }
 
-/// Consecutive rows of consecutive columns.
+/// Interleaves the columns of a batch: row by row, column by column.
 fn interleaved(schema: &Schema, batch: &Batch) -> Result<Vec<u8>> {
     let row = in_memory(schema.row_bytes())?;
     let total = schema.row_bytes().checked_mul(batch.rows);
     let mut out = vec![0; in_memory(total.ok_or_else(too_large)?)?];
     let mut start = 0usize;
     for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
-        // The sum of these is the length of a row.
+        // The ends add up to the length of a row.
         let end = start + in_memory(column.row_bytes())?;
         if end == start {
             continue;
@@ -95,12 +96,12 @@ fn interleaved(schema: &Schema, batch: &Batch) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Opens a `.npy` file. An array in Fortran's order is turned as it is read.
+/// Opens a `.npy` file. An array in Fortran order is transposed while it is read.
 pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box<dyn Source>> {
     Ok(Box::new(ArraySource::of(NpyFile::open_at(bytes)?)))
 }
 
-/// An array in a `.npy` file, any box of which is read.
+/// The array in a `.npy` file. It reads any box of elements, also of an array in Fortran order.
 ///
 /// ```
 /// use bloscpack_array::Array;
@@ -119,15 +120,16 @@ pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box
 pub struct NpyFile<S>(Flat<S>);
 
 impl<S: ReadAt + Send + Sync> NpyFile<S> {
-    /// Opens it. The bytes must not change while it is read.
+    /// Opens the file, and checks that its length suits the header. The bytes must not change while they are read.
     ///
     /// # Errors
-    /// Returns `Unsupported` if it is not an npy file, any damage found, and errors of the source of bytes.
+    /// Returns [`Code::UnknownFormat`] for a file of another format, [`Code::Header`] for a damaged header, [`Code::CutShort`]
+    /// or [`Code::Trailing`] for missing or surplus bytes, and errors of the source.
     pub fn open_at(bytes: S) -> Result<Self> {
         opened(bytes).map(Self)
     }
 
-    /// Elements along each axis; none for a single element without an axis.
+    /// The shape; empty for a single element without axes.
     pub fn shape(&self) -> &[u64] {
         self.grid().shape()
     }
@@ -147,7 +149,7 @@ impl<S: ReadAt + Send + Sync> Array for NpyFile<S> {
     }
 }
 
-/// The elements of a file.
+/// The elements of a file as an array.
 fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<S>> {
     let size = bytes.size()?;
     let (header, len) = header_of(&bytes, size)?;
@@ -169,10 +171,10 @@ fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<S>> {
     Ok(array.from(to_u64(len)))
 }
 
-/// The magic of every file.
+/// The magic number of every file.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The header and its length; no more is read than that.
+/// The header and its length in bytes. Reads no more than that.
 fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
     let mut start = vec![0; in_memory(size.min(to_u64(NpyHeader::START)))?];
     bytes.read_exact_at(0, &mut start)?;

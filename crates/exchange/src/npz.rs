@@ -1,4 +1,4 @@
-//! `.npz`: arrays of NumPy in a ZIP archive.
+//! Reads and writes `.npz`, NumPy arrays in a ZIP archive.
 
 use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
@@ -18,9 +18,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 type Shared = Arc<dyn ReadAt + Send + Sync>;
 
-/// Opens a `.npz` file: the array with the name that the options give, or the only one, or a table with a column for each.
+/// Opens a `.npz` file: the array that the options name, the only array, or a table with a column for each array.
 ///
-/// Every array is read once when it is opened, to check its checksum. Compressed ones are unpacked into temporary files.
+/// Reads every array once to verify its checksum. Compressed arrays are unpacked into temporary files.
 pub(super) fn open_npz(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
@@ -59,13 +59,14 @@ pub(super) fn open_npz(
     }
 }
 
-/// Writes each column as an array of its own, under its name; the only one of an array is `arr_0`, as NumPy's `savez` calls it.
+/// Writes each column as an array under its name. The array of a source that is not a table is `arr_0`, as NumPy's `savez`
+/// names it.
 ///
-/// The columns are in temporary files until all rows are there.
+/// The columns are kept in temporary files until all rows were read.
 ///
 /// # Errors
-/// Returns wrong usage for missing values and values of varying length, and errors of the source, of the writer and of temporary
-/// files.
+/// Returns `Code::CannotStore` for missing values and values of varying length, `Code::Usage` for an unknown number of rows,
+/// and errors of the source, of the writer and of temporary files.
 pub fn write_npz(
     source: &mut dyn Source,
     to: impl Write,
@@ -112,7 +113,7 @@ fn names<R: Read + io::Seek>(archive: &ZipArchive<R>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The bytes of an array, whose checksum was found to hold.
+/// The bytes of an array, after its checksum was verified.
 fn member(
     archive: &mut ZipArchive<SourceReader<Shared>>,
     bytes: &Shared,
@@ -121,7 +122,7 @@ fn member(
     let mut entry = archive.by_index(number).map_err(|error| failed(&error))?;
     let len = entry.size();
     let read_to = |entry: &mut dyn Read, to: &mut dyn Write| -> Result<()> {
-        // An archive may claim any length; no more than one byte more is unpacked.
+        // An archive may claim any length; at most one byte more is unpacked.
         match io::copy(&mut entry.take(len.saturating_add(1)), to)? {
             found if found == len => Ok(()),
             found => Err(wrong_length(Format::Npz, "member", found, len)),
@@ -143,11 +144,11 @@ fn member(
     })
 }
 
-/// The bytes of a member.
+/// The bytes of an array in the archive.
 enum Member {
-    /// As they lie in the archive.
+    /// In place in the archive, uncompressed.
     Stored { bytes: Shared, start: u64, len: u64 },
-    /// Unpacked into a temporary file.
+    /// In a temporary file, unpacked.
     Unpacked(File),
 }
 
@@ -175,7 +176,7 @@ impl ReadAt for Member {
     }
 }
 
-/// Arrays with the same number of rows, as the columns of a table.
+/// A table of arrays with equally many rows.
 fn table(named: Vec<(String, NpyFile<Member>)>) -> Result<TableSource<'static>> {
     let lengths = named
         .iter()
@@ -197,7 +198,7 @@ fn table(named: Vec<(String, NpyFile<Member>)>) -> Result<TableSource<'static>> 
     TableSource::of(rows, arrays.collect())
 }
 
-/// An error of the archive: of its bytes, or of reading them.
+/// The error for an archive: about its bytes, or about reading them.
 fn failed(error: &ZipError) -> Error {
     match error {
         ZipError::Io(error) => Error::from(io::Error::new(error.kind(), error.to_string())),

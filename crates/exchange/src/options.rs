@@ -1,4 +1,4 @@
-//! [`ImportOptions`]: what a file of another format does not say itself.
+//! [`ImportOptions`]: what a file of another program does not store.
 
 #[cfg(any(feature = "csv", feature = "record-batches"))]
 use bloscpack_array::is_value_of_nothing;
@@ -9,7 +9,8 @@ use bloscpack_error::Result;
 use bloscpack_stores::{ColumnKind, StoreColumn};
 use std::collections::BTreeMap;
 
-/// Information that a file of another format lacks: types of text columns, values for missing cells.
+/// What a file of another program does not store: types of text columns, values for missing cells, the separator. Formats
+/// ignore options that they have no use for; a column that does not exist is an error of opening.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -30,24 +31,27 @@ use std::collections::BTreeMap;
     )
 )]
 pub struct ImportOptions {
+    /// The given types, by column.
     pub(super) types: BTreeMap<String, Column>,
+    /// The values of missing cells, by column.
     pub(super) fills: BTreeMap<String, String>,
+    /// The value of missing cells in other columns that need one.
     pub(super) fill_rest: Option<String>,
     pub(super) delimiter: Option<u8>,
     pub(super) has_header: bool,
-    /// Names of columns that the file does not name.
+    /// The names of columns, for a file without a header.
     pub(super) names: Vec<String>,
     pub(super) missing: Vec<String>,
-    /// The array of an archive.
+    /// The array to read of an archive.
     pub(super) member: Option<String>,
-    /// Whether what is missing stays missing.
+    /// Whether missing values stay missing.
     pub(super) keeps_missing: bool,
-    /// Whether rows are counted before the first is read.
+    /// Whether rows are counted before the first one is read.
     pub(super) is_counted: bool,
     threads: Option<usize>,
 }
 
-/// Cells that stand for a missing value among numbers, times and truth values.
+/// The default words for a missing value among numbers, times and booleans.
 const MISSING: [&str; 6] = ["NA", "N/A", "n/a", "#N/A", "NULL", "null"];
 
 impl Default for ImportOptions {
@@ -69,33 +73,34 @@ impl Default for ImportOptions {
 }
 
 impl ImportOptions {
-    /// Types guessed where the file has none, nothing in place of what is missing; separators noticed, names in the first line.
+    /// Types are guessed, separators detected, column names in the first line, and missing cells NaN, NaT or empty.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The type of a column: of CSV any, of Arrow and Parquet for strings. `S` and `U` without a length (itemsize 0) take that of the longest.
+    /// Sets the type of a column. In CSV and JSON lines it may be any type. In Arrow and Parquet it must suit the column's, for
+    /// example `U10` for strings. `S` and `U` without a length (itemsize 0) get the length of the longest value.
     #[must_use]
     pub fn dtype(self, name: impl Into<String>, dtype: DType) -> Self {
         self.column(Column::new(name, dtype))
     }
 
-    /// The name of the only array to read of a `.npz`; otherwise, all of them are the columns of a table.
+    /// Reads only the array with this name of a `.npz`. Without it, all arrays are the columns of a table.
     #[must_use]
     pub fn member(mut self, name: impl Into<String>) -> Self {
         self.member = Some(name.into());
         self
     }
 
-    /// The type of a column of CSV whose cells are lists of this shape, as JSON.
+    /// Sets the type of a column and the shape of its rows; the cells of CSV are then JSON lists.
     #[must_use]
     pub fn column(mut self, column: Column) -> Self {
         self.types.insert(column.name.clone(), column);
         self
     }
 
-    /// Missing values stay missing, unless there is a value for them: for a target that can store that, as
+    /// Keeps missing values missing, unless a fill value is given, for a target that can store them such as
     /// [`import_store`](crate::import_store). Empty strings of CSV are not missing.
     #[must_use]
     pub fn keep_missing(mut self) -> Self {
@@ -103,7 +108,7 @@ impl ImportOptions {
         self
     }
 
-    /// Threads that parse text; by default as many as there are processors.
+    /// Sets the number of threads that parse text; one per processor by default, at least 1.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads.max(1));
@@ -116,10 +121,10 @@ impl ImportOptions {
             .unwrap_or_else(bloscpack_storage::parallel::processors)
     }
 
-    /// The types of all columns as a table of python-blosc2 has them, to append to it.
+    /// Takes the names and types of all columns from a table of python-blosc2, to append to it. Missing values stay missing.
     ///
     /// # Errors
-    /// Returns the errors of types.
+    /// Returns an error for a type that cannot be made.
     pub fn for_store(mut self, columns: &[StoreColumn]) -> Result<Self> {
         self.names = columns.iter().map(|column| column.name.clone()).collect();
         self.is_counted = false;
@@ -143,8 +148,8 @@ impl ImportOptions {
         self.keeps_missing && !is_filled && column.row_shape.is_empty()
     }
 
-    /// The types of all columns as this table has them, to append to it. Lines whose types are all known are read once, and not
-    /// [counted](bloscpack_array::Source::rows) before.
+    /// Takes the names and types of all columns from a table, to append to it. Text is then read once: the number of
+    /// [rows](bloscpack_array::Source::rows) is unknown before the end.
     ///
     /// # Errors
     /// Returns errors of opening the columns.
@@ -160,7 +165,7 @@ impl ImportOptions {
         Ok(self)
     }
 
-    /// The type of a column of this name as this array has it, to append to it.
+    /// Takes the type of the column with this name from an array, to append to it.
     #[must_use]
     pub fn for_array(mut self, name: &str, array: &CArray) -> Self {
         self.is_counted = false;
@@ -169,46 +174,47 @@ impl ImportOptions {
         self.column(column)
     }
 
-    /// The value of missing cells in this column, as text. Without it, floats are not a number, times "not a
-    /// time", strings empty, and anything else is an error.
+    /// Sets the value of missing cells in a column, as text. Without it, missing floats become NaN, times NaT and strings
+    /// empty; a missing integer or boolean is an error.
     #[must_use]
     pub fn fill(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.fills.insert(name.into(), text.into());
         self
     }
 
-    /// The value of missing cells in integer and boolean columns without a value of their own.
+    /// Sets the value of missing cells in columns whose type has none for them, such as integers and booleans, unless
+    /// [`fill`](Self::fill) sets one.
     #[must_use]
     pub fn fill_all(mut self, text: impl Into<String>) -> Self {
         self.fill_rest = Some(text.into());
         self
     }
 
-    /// The separator of CSV cells. Without it, that is a comma, unless the first line has none, but semicolons or, failing
-    /// those, tabs; in files of tab-separated values it is a tab.
+    /// Sets the separator of CSV cells. By default it is detected in the first line: a comma, else a semicolon, else a tab. In
+    /// `.tsv` files it is a tab.
     #[must_use]
     pub fn delimiter(mut self, byte: u8) -> Self {
         self.delimiter = Some(byte);
         self
     }
 
-    /// Whether the first line of CSV contains the names of the columns; true by default. Without it, they have the names of
-    /// the table that is appended to, or `f0`, `f1` and so on, as NumPy names fields.
+    /// Sets whether the first line of CSV contains the column names; true by default. Without them, columns have the names of
+    /// the table that is appended to, or `f0`, `f1`, … as in NumPy.
     #[must_use]
     pub fn header(mut self, has_header: bool) -> Self {
         self.has_header = has_header;
         self
     }
 
-    /// The cells of CSV that stand for a missing value in columns of numbers, times and truth values, as empty ones do:
-    /// `NA`, `N/A`, `n/a`, `#N/A`, `NULL` and `null` by default. In columns of text they are text.
+    /// Sets the words for a missing value in columns of numbers, times and booleans, besides empty cells: `NA`, `N/A`, `n/a`,
+    /// `#N/A`, `NULL` and `null` by default. In columns of text they are text.
     #[must_use]
     pub fn missing(mut self, cells: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.missing = cells.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The name of a column by its number, where the file has none.
+    /// The name of a column by its number, for a file without names.
     #[cfg(feature = "csv")]
     pub(super) fn name_of(&self, number: usize) -> String {
         let known = self.names.get(number).cloned();
@@ -216,7 +222,7 @@ impl ImportOptions {
     }
 
     #[cfg(any(feature = "csv", feature = "record-batches"))]
-    /// The value of missing cells in a column, if it does not follow from the type.
+    /// The value of missing cells in a column; `None` if it follows from the type.
     pub(super) fn filling(&self, column: &Column) -> Option<String> {
         let of_itself = column.row_shape.is_empty() && is_value_of_nothing(&column.dtype);
         let rest = self.fill_rest.as_ref().filter(|_| !of_itself);

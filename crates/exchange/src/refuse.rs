@@ -1,11 +1,11 @@
-//! Errors for what a format has no place for.
+//! Refuses columns that a format cannot store.
 
 use crate::format::Format;
 use bloscpack_array::Cells;
 use bloscpack_array::{Batch, Schema};
 use bloscpack_error::{Code, Error, Result};
 
-/// Refuses columns of varying length, which the format has no place for.
+/// Refuses columns of varying length.
 pub(crate) fn refuse_varying(schema: &Schema, format: Format) -> Result<()> {
     let mut columns = schema.columns.iter();
     match columns.find(|column| column.varying.is_some()) {
@@ -14,7 +14,7 @@ pub(crate) fn refuse_varying(schema: &Schema, format: Format) -> Result<()> {
     }
 }
 
-/// Refuses missing values, which the format has no place for, unless they are NaN or "not a time" in the batch.
+/// Refuses missing values, except those that are NaN or NaT in the batch.
 pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch, format: Format) -> Result<()> {
     for (number, column) in schema.columns.iter().enumerate() {
         if let Cells::Present(present) = batch.cells(number)

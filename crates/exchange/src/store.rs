@@ -1,4 +1,4 @@
-//! A source into a table of python-blosc2.
+//! [`import_store`]: append a source to a table of python-blosc2.
 
 use bloscpack_array::Cells;
 use bloscpack_array::{Batch, Column, Schema, names};
@@ -9,11 +9,11 @@ use bloscpack_error::{Error, Result};
 use bloscpack_stores::{ColumnData, ColumnKind, ItemKind, StoreColumn, TableWriter, Value};
 use std::borrow::Cow;
 
-/// "Not a time".
+/// NaT, "not a time".
 const NOT_A_TIME: i64 = i64::MIN;
 
-/// The columns of a new table for these. Text has any length there, unless its length is to stay; times in days or less fine
-/// units are counted in seconds.
+/// The columns of a new python-blosc2 table for this schema. Text gets a varying length, unless `keeps_length` returns true for
+/// the column. Times in weeks, days, hours and minutes become seconds.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -27,7 +27,7 @@ const NOT_A_TIME: i64 = i64::MIN;
 /// ```
 ///
 /// # Errors
-/// Returns an error for a name or a type that such a table does not have.
+/// Returns an error for a name or a type that such a table cannot have.
 pub fn store_columns(
     schema: &Schema,
     keeps_length: impl Fn(&str) -> bool,
@@ -53,7 +53,7 @@ fn is_text(column: &Column) -> bool {
     *column.dtype.kind() == Kind::Text && column.row_shape.is_empty()
 }
 
-/// The same, with a unit that timestamps have.
+/// The type with the unit that timestamps have.
 fn in_seconds(dtype: &DType) -> Result<DType> {
     match dtype.kind() {
         Kind::Datetime(unit) if seconds(*unit).is_some() => {
@@ -63,7 +63,7 @@ fn in_seconds(dtype: &DType) -> Result<DType> {
     }
 }
 
-/// The seconds of a unit that has whole ones.
+/// The seconds of one step, for units of whole seconds.
 fn seconds(unit: TimeUnit) -> Option<i64> {
     let base = match unit.base? {
         TimeBase::Week => 7 * 86_400,
@@ -76,11 +76,12 @@ fn seconds(unit: TimeUnit) -> Option<i64> {
     Some(i64::from(unit.count) * base)
 }
 
-/// Appends all rows of a source to a table, whose columns are found by their names. The table is complete when its writer is
+/// Appends all rows of a source to a table. Columns are matched by name. The table is complete when its writer is
 /// [finished](TableWriter::finish).
 ///
 /// # Errors
-/// Returns wrong usage for other columns than the table has, or of other types, and errors of the source and of the table.
+/// Returns `Code::Usage` for columns that the table does not have or lacks, and for other types; errors of the source and of
+/// the table.
 pub fn import_store(
     source: &mut dyn Source,
     table: &mut TableWriter,
@@ -99,7 +100,7 @@ pub fn import_store(
     })
 }
 
-/// For each column of the table, that of the source.
+/// The source's column for each column of the table.
 fn mappings(schema: &Schema, table: &[StoreColumn]) -> Result<Vec<(usize, StoreColumn)>> {
     let mut mappings = Vec::new();
     for column in table {
@@ -123,7 +124,7 @@ fn mappings(schema: &Schema, table: &[StoreColumn]) -> Result<Vec<(usize, StoreC
     }
 }
 
-/// The rows of a column as those of a column of the table. They are taken out of the batch.
+/// Converts the rows of a column, and takes them out of the batch.
 fn data(column: &Column, to: &StoreColumn, from: usize, batch: &mut Batch) -> Result<ColumnData> {
     let bytes = batch.columns.get_mut(from).map(std::mem::take);
     let bytes = bytes.unwrap_or_default();
@@ -167,7 +168,7 @@ fn varying(values: Vec<Value>, to: &StoreColumn) -> Result<ColumnData> {
     }
 }
 
-/// The text of an element, without the zeros at its end.
+/// The text of an element, without trailing zeros.
 fn text(element: &[u8]) -> Result<Value> {
     let (chars, _) = element.as_chunks::<4>();
     let chars = chars.iter().map(|char| u32::from_le_bytes(*char));
@@ -182,7 +183,7 @@ fn text(element: &[u8]) -> Result<Value> {
     text.collect::<Result<String>>().map(Value::Text)
 }
 
-/// Elements of one type as those of another.
+/// Converts elements to another type.
 fn elements(mut bytes: Vec<u8>, from: &DType, to: &DType) -> Result<Vec<u8>> {
     from.to_little(&mut bytes);
     let same = from.kind() == to.kind() && from.itemsize() == to.itemsize();
@@ -201,7 +202,7 @@ fn elements(mut bytes: Vec<u8>, from: &DType, to: &DType) -> Result<Vec<u8>> {
     }
 }
 
-/// Counts of another unit, each so many of the new one.
+/// Multiplies counts by `scale`. NaT stays NaT.
 fn scaled(bytes: &[u8], scale: i64) -> Result<Vec<u8>> {
     let (counts, _) = bytes.as_chunks::<8>();
     let mut all = Vec::with_capacity(bytes.len());
@@ -218,7 +219,7 @@ fn scaled(bytes: &[u8], scale: i64) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// Strings of another length. A string that does not fit is an error.
+/// Changes the length of strings. A string that does not fit is an error.
 fn resized<'a>(bytes: &'a [u8], from: &DType, to: &DType) -> Result<Vec<u8>> {
     let (old, new) = (
         in_memory(from.itemsize())?.max(1),

@@ -1,4 +1,4 @@
-//! [`StoreSource`]: a table in a store of frames.
+//! [`StoreSource`]: a table in a python-blosc2 store as a source.
 
 use bloscpack_array::{Batch, Cells, Column, ItemKind, Schema, Source, check_rows, no_bytes};
 use bloscpack_error::checked::{in_memory, to_u64};
@@ -6,28 +6,33 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_stores::{ColumnData, ColumnKind, StoreColumn, StoreTable, TableReader, Value};
 use std::ops::Range;
 
-/// The most positions that are read at once, and those of values whose length is only known when they are read.
+/// The maximum number of positions that are read at once, and the maximum for values of varying length, whose size is unknown
+/// before they are read.
 const MOST: u64 = 1 << 20;
 const MOST_VARYING: u64 = 1 << 15;
 
-/// The rows of a table in a store of frames, without those that were deleted. Missing values are null.
+/// Reads the rows of a table in a python-blosc2 store, without deleted ones. Missing values are
+/// [`Cells::Present`](crate::Cells::Present) flags or nil.
+///
+/// A *position* is a place in the columns; the row at it may have been deleted. See `docs/format-stores.md` in the repository.
 #[derive(Debug)]
 pub struct StoreSource<'a> {
     table: &'a StoreTable,
     schema: Schema,
     reader: TableReader,
     rows: u64,
-    /// The next position to look at, the rows to pass over from there on, and those to return after them.
+    /// The next position to read, the number of rows to skip from there, and the number of rows to return after that.
     next: u64,
     skip: u64,
     left: u64,
 }
 
 impl<'a> StoreSource<'a> {
-    /// All columns, or those with these names, in this order.
+    /// Reads the columns with these names in this order, or all columns if there are none.
     ///
     /// # Errors
-    /// Returns wrong usage if a column does not exist, `Unsupported` for one whose values are not read, and any damage.
+    /// Returns `Code::Usage` for a column that does not exist, [`Code::NotStored`] for a computed one, [`Code::Unsupported`]
+    /// for one whose values are not read, and any damage.
     pub fn new(table: &'a StoreTable, names: &[impl AsRef<str>]) -> Result<Self> {
         let all = table.columns();
         let numbers: Vec<usize> = match names {
@@ -49,10 +54,10 @@ impl<'a> StoreSource<'a> {
         })
     }
 
-    /// Only these rows.
+    /// Restricts the source to these rows, not counting deleted ones.
     ///
     /// # Errors
-    /// Returns wrong usage if there are not so many.
+    /// Returns `Code::Usage` for rows past the end.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.table.rows())?;
         self.rows = rows.end - rows.start;
@@ -61,7 +66,7 @@ impl<'a> StoreSource<'a> {
         Ok(self)
     }
 
-    /// The wanted rows among these positions, counted from the first position.
+    /// The selected rows among these positions, relative to the first position.
     fn wanted(&mut self, positions: &Range<u64>) -> Result<Vec<usize>> {
         let live = self.table.live(positions.clone())?;
         let mut wanted = Vec::new();
@@ -78,6 +83,7 @@ impl<'a> StoreSource<'a> {
         Ok(wanted)
     }
 
+    /// Reads the next rows.
     fn read(&mut self, bytes: usize) -> Result<Option<Batch>> {
         let most = if self.schema.has_varying() {
             MOST_VARYING
@@ -104,6 +110,7 @@ impl<'a> StoreSource<'a> {
         Ok(None)
     }
 
+    /// Reads the rows at these offsets of a range of positions.
     fn batch(&mut self, range: &Range<u64>, wanted: &[usize]) -> Result<Batch> {
         let mut batch = Batch {
             rows: to_u64(wanted.len()),
@@ -149,6 +156,7 @@ impl Source for StoreSource<'_> {
     }
 }
 
+/// The number of the column with this name.
 fn number(table: &StoreTable, name: &str) -> Result<usize> {
     let columns = table.columns();
     if let Some(computed) = table.computed().iter().find(|column| column.name == name) {
@@ -169,6 +177,7 @@ fn number(table: &StoreTable, name: &str) -> Result<usize> {
     })
 }
 
+/// The column of the schema for a column of the table.
 fn column(column: &StoreColumn) -> Result<Column> {
     Ok(match &column.kind {
         ColumnKind::Fixed { dtype, row_shape } => Column {
@@ -188,7 +197,7 @@ fn column(column: &StoreColumn) -> Result<Column> {
     })
 }
 
-/// These of the values.
+/// The values at these places.
 fn pick<T: Clone>(values: &[T], wanted: &[usize]) -> Vec<T> {
     wanted
         .iter()
@@ -196,7 +205,7 @@ fn pick<T: Clone>(values: &[T], wanted: &[usize]) -> Vec<T> {
         .collect()
 }
 
-/// The bytes of the wanted rows. The bytes of missing ones are zero: nothing there is data.
+/// The bytes of the rows at these places. The bytes of a missing row are zeros.
 fn elements(
     bytes: &[u8],
     size: usize,
@@ -217,7 +226,7 @@ fn elements(
     Ok((chosen, present.map_or(Cells::Elements, Cells::Present)))
 }
 
-/// Whether a value is of a kind, or missing.
+/// Whether a value is of this kind, or missing.
 fn fits(value: &Value, kind: &ItemKind) -> bool {
     match (kind, value) {
         (_, Value::Nil)

@@ -13,25 +13,28 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
 
-/// Bytes of changed chunks that stay in memory by default.
+/// Bytes of changed, uncompressed chunks that stay in memory if `Options::cache` is not set.
 const DEFAULT_BUFFER: usize = 64 << 20;
 
-/// Decoders, encoders and buffers that threads share.
+/// The settings of a frame, and decoders, encoders and buffers that its threads share.
 #[derive(Debug)]
 pub(crate) struct ChunkCoder {
+    /// Threads that compress or decompress at once.
     pub threads: usize,
-    /// Bytes of decompressed chunks that may be in memory.
+    /// Bytes of decompressed chunks that may be in memory while an array is written.
     pub buffer: usize,
+    /// The limits that chunks and metadata are checked against.
     pub limits: Limits,
     pub resources: Resources,
+    /// How the parameter byte of a shuffle is read.
     pub shuffle_meta: ShuffleMeta,
     encoders: Pool<(Blosc2Encoder, Vec<u8>)>,
 }
 
 impl ChunkCoder {
-    /// The coder for a frame that contains an array of this kind, if it contains one.
+    /// The coder for a frame. `kind` is the kind of array in the frame, `None` for a plain frame.
     pub(crate) fn new(options: &Options, kind: Option<ArrayKind>) -> Self {
-        // The parameter of a shuffle has had several meanings. Only programs that write `b2nd` are all newer than the last.
+        // The parameter byte of a shuffle has had several meanings over time. All programs that write `b2nd` use the latest.
         let shuffle_meta = match kind {
             Some(ArrayKind::B2nd) => ShuffleMeta::Width,
             _ => ShuffleMeta::Refuse,
@@ -46,7 +49,7 @@ impl ChunkCoder {
         }
     }
 
-    /// Lends a decoder.
+    /// Calls `act` with a decoder that keeps to the limits.
     pub(crate) fn decode<T, E>(
         &self,
         act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<T, E>,
@@ -54,7 +57,10 @@ impl ChunkCoder {
         self.resources.with_decoder(self.shuffle_meta, act)
     }
 
-    /// Compresses the data of a chunk as the header of the frame says.
+    /// Compresses the data of a chunk with the codec, level, filters and block size in `header`. Returns the chunk.
+    ///
+    /// Allocates memory for the chunk on each call. Fails if this build lacks the compressor, or if the header names an unknown
+    /// one.
     pub(crate) fn encode(&self, header: &FrameHeader, data: &[u8]) -> Result<Vec<u8>> {
         let make = || {
             let encoder = Blosc2Encoder::new(settings(header)?)?;
@@ -67,26 +73,29 @@ impl ChunkCoder {
         })
     }
 
-    /// Lends a buffer, which may have any content.
+    /// Calls `act` with a buffer of unspecified content and length.
     pub(crate) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
         self.resources.with_bytes(act)
     }
 }
 
-/// The settings for new chunks of a frame.
+/// The settings with which new chunks of a frame are compressed.
+///
+/// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a codec or filter that this crate does not have.
+/// Levels above 9 count as 9.
 pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     let compressor = compressor(header.codec).ok_or_else(|| {
         let (part, field) = (FramePart::Header, "compressor of new chunks");
         let expected = "0, 1, 2, 4 or 5";
         part.unsupported(None, field, header.codec, expected)
     })?;
-    // The width of a shuffle is in each chunk, and may differ between chunks.
+    // The encoder writes the width of a shuffle into each chunk; it may differ between chunks.
     let metas = header.filters.iter().zip(header.filters_meta);
     let mut plain = [0; 6];
     for (to, (id, meta)) in plain.iter_mut().zip(metas) {
         *to = if *id == SHUFFLE { 0 } else { meta };
     }
-    // Elements that are too large for a chunk's header are bytes to it, as in the C libraries.
+    // Elements of more than 255 bytes do not fit the header of a chunk. As in the C libraries, it then says 1.
     let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
     Ok(Blosc2Settings::default()
         .compressor(compressor)
@@ -96,16 +105,16 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
         .blocksize((header.blocksize > 0).then_some(header.blocksize)))
 }
 
-/// The number of the shuffle filter.
+/// The number of the shuffle filter in a frame header.
 const SHUFFLE: u8 = 1;
 
-/// The compressor with this number in the header of a frame.
+/// The compressor with this number in a frame header; `None` for an unknown number.
 pub(crate) fn compressor(codec: u8) -> Option<Compressor> {
     let mut all = Compressor::ALL.into_iter();
     all.find(|compressor| codec_id(*compressor).is_ok_and(|id| id == codec))
 }
 
-/// The number of a compressor in the header of a frame.
+/// The number of a compressor in a frame header. Blosc2 has no Snappy.
 pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {
     match compressor {
         Compressor::Blosclz => Ok(0),

@@ -1,4 +1,4 @@
-//! [`FrameMeta`]: everything in a frame except the chunks.
+//! [`FrameMeta`]: header, index and trailer of a frame, that is, everything except the chunks.
 
 use crate::part::FramePart;
 use crate::storage::{Origin, SMALL};
@@ -16,34 +16,37 @@ use bloscpack_storage::{ReadAhead, ReadAt as _, StoreFile};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
 
-/// Bytes of an entry of the index.
+/// Bytes of an index entry.
 pub(crate) const ENTRY_LEN: u64 = 8;
 
-/// The maximum number of entries that may refer to one chunk where the index consists of such entries only. No program writes
-/// such an index, and with a few bytes it would make any number of chunks that each cost as much as the one does.
+/// The maximum number of chunks if all index entries refer to the same stored chunk. No program writes such an index; without
+/// this bound, a file of a few bytes could make a reader decompress one chunk any number of times.
 const MOST_SHARED: u64 = 1 << 16;
 
-/// Everything in a frame except the chunks: what precedes them, and what follows them.
+/// Header, index and trailer of a frame.
 ///
 /// ```text
 ///   contiguous   header | chunks | index | trailer        one file
-///   sparse       header | index | trailer                 chunks.b2frame, beside a file for each chunk
+///   sparse       header | index | trailer                 chunks.b2frame, next to a file for each chunk
 /// ```
 #[derive(Debug, Clone)]
 pub(crate) struct FrameMeta {
     pub header: FrameHeader,
     pub trailer: Trailer,
-    /// Where each chunk is.
+    /// The decoded index: the place of each chunk, by chunk number.
     pub places: Vec<ChunkPlace>,
 }
 
 impl FrameMeta {
-    /// Reads the beginning and the end of a frame, and compares them.
+    /// Reads header, trailer and index, and checks them against each other. Reads no chunk except the index.
+    ///
+    /// The source may be longer than the frame. Memory is allocated only for parts that lie within the source and within
+    /// `limits`.
     pub(crate) fn read(source: &dyn StoreFile, origin: &Origin, limits: &Limits) -> Result<Self> {
         Self::read_as(source, origin, limits, Sizes::Fixed)
     }
 
-    /// The same, of a frame whose chunks may have these sizes.
+    /// Like [`read`](Self::read). With [`Sizes::Varying`], accepts chunks and blocks of varying length.
     pub(crate) fn read_as(
         source: &dyn StoreFile,
         origin: &Origin,
@@ -76,14 +79,14 @@ impl FrameMeta {
             FrameKind::Contiguous => header_len + header.section_len,
             FrameKind::Sparse => header_len,
         };
-        // Chunks of any length are only counted by the index.
+        // If chunks vary in length, only the index gives their number.
         let nchunks = match sizes {
             Sizes::Varying if header.content_len > 0 => None,
             _ => Some(header.nchunks()?),
         };
         let places = match nchunks {
             Some(0) => {
-                // A frame that was emptied keeps its old length, which means nothing.
+                // A contiguous frame whose last chunk was removed keeps its old section length.
                 header.section_len = 0;
                 Vec::new()
             }
@@ -101,14 +104,14 @@ impl FrameMeta {
         to_u64(self.header.encoded_len())
     }
 
-    /// Refuses metadata that could not be read again within the limits.
+    /// Refuses a header or trailer over the limit `metadata`: a reader with the same limits would refuse the file.
     pub(crate) fn check_len(&self, limits: &Limits) -> Result<()> {
         check_metadata(FramePart::Header, self.header_len(), limits)?;
         let len = to_u64(self.trailer.encoded_len());
         check_metadata(FramePart::Trailer, len, limits)
     }
 
-    /// The bytes that follow the chunks: the index, if there are any chunks, and the trailer.
+    /// The bytes after the chunks: the index, unless there are no chunks, and the trailer.
     pub(crate) fn encoded_end(&self) -> Result<Vec<u8>> {
         let mut end = Vec::new();
         if !self.places.is_empty() {
@@ -121,7 +124,7 @@ impl FrameMeta {
     }
 }
 
-/// How indexes are compressed.
+/// The settings with which the index is compressed: the default compressor, level 5, shuffle, elements of 8 bytes.
 fn index_settings() -> Blosc2Settings {
     let ChunkSettings { compressor, .. } = ChunkSettings::default();
     Blosc2Settings::default()
@@ -139,11 +142,12 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The bytes of a part, which may not extend past `end`.
+    /// Reads the bytes of `part` at `range`, which must not extend past `end`. A range outside of it is
+    /// [`Code::CutShort`](bloscpack_error::Code::CutShort).
     fn section(&self, part: FramePart, range: Range<u64>, end: u64) -> Result<Vec<u8>> {
         let len = range.end.checked_sub(range.start);
         let Some(len) = len.filter(|_| range.end <= end) else {
-            // A part may even begin past the end.
+            // The part may begin past the end.
             let found = end.saturating_sub(range.start);
             let expected = range.end.saturating_sub(range.start);
             return Err(part.cut_short(None, found, expected));
@@ -154,7 +158,7 @@ impl Reader<'_> {
         Ok(bytes)
     }
 
-    /// Where the trailer begins, according to the last bytes of the frame.
+    /// The offset of the trailer, computed from the length in the last 23 bytes of the frame.
     fn trailer_at(&self, frame_len: u64) -> Result<u64> {
         let tail_len = to_u64(Trailer::TAIL_LEN);
         let Some(tail_at) = frame_len.checked_sub(tail_len) else {
@@ -171,7 +175,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads the index: a chunk, whose data says where the others are.
+    /// Reads and decodes the index chunk, which begins at `room.start` and must end at or before `room.end`.
+    ///
+    /// The data must be 8 bytes for each of `nchunks` chunks; with `None`, the index itself gives the number. An index that
+    /// repeats one entry is not expanded: one of a few bytes may describe millions of chunks that are not stored.
     fn index(&self, room: Range<u64>, nchunks: Option<u64>) -> Result<Vec<ChunkPlace>> {
         let failed = |error| index_error(room.start, error);
         let first = room.start..room.start + to_u64(HEADER_LEN);
@@ -181,7 +188,7 @@ impl Reader<'_> {
         })?;
         let header = ChunkHeader::parse(first).map_err(failed)?;
         let nchunks = nchunks.unwrap_or(u64::from(header.nbytes) / ENTRY_LEN);
-        // A header allows 2^28 chunks at most.
+        // `nchunks` is less than 2^29, so the product does not overflow.
         let len = nchunks * ENTRY_LEN;
         FramePart::Index.check_limit(Limit::Offsets, len, self.limits.offsets)?;
         if u64::from(header.nbytes) != len {
@@ -204,6 +211,7 @@ impl Reader<'_> {
     }
 }
 
+/// The error of the index chunk, with the byte at which the chunk begins.
 fn index_error(byte: u64, error: ChunkError) -> Error {
     let position = Position {
         byte,
@@ -214,7 +222,7 @@ fn index_error(byte: u64, error: ChunkError) -> Error {
     Error::from(error).at(position)
 }
 
-/// The places of chunks if the index consists of one entry that is repeated, as where no chunk is stored.
+/// The places of `nchunks` chunks whose index repeats this entry, as in an array that was never written to.
 fn all_alike(entry: &[u8; size_of::<i64>()], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     let place = ChunkPlace::decode(i64::from_le_bytes(*entry))?;
     if let ChunkPlace::At(at) = place
@@ -235,6 +243,7 @@ fn all_alike(entry: &[u8; size_of::<i64>()], nchunks: u64) -> Result<Vec<ChunkPl
     Ok(places)
 }
 
+/// Refuses a header or trailer of more than `limits.metadata` bytes.
 fn check_metadata(part: FramePart, found: u64, limits: &Limits) -> Result<()> {
     part.check_limit(Limit::Metadata, found, limits.metadata.into())
 }

@@ -1,4 +1,4 @@
-//! [`FramePart`]: a part of a frame, and the errors in it.
+//! [`FramePart`]: a part of a frame as error messages name it, and the errors in it.
 
 use crate::wire::kind::ArrayKind;
 use blosc1::{ChunkError, Fault};
@@ -6,14 +6,14 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::Limit;
 use std::fmt::{self, Display};
 
-/// A part of a frame, as errors name it.
+/// A part of a frame, as error messages name it.
 #[derive(Debug, Clone)]
 pub(crate) enum FramePart {
-    /// All of it.
+    /// The whole frame.
     Frame,
-    /// The header, which begins the frame.
+    /// The header, at the beginning of the frame.
     Header,
-    /// The metalayers, in the header or in the trailer.
+    /// The metalayers of the header or of the trailer.
     Metalayers,
     /// The metalayer with this name.
     Metalayer(String),
@@ -23,11 +23,11 @@ pub(crate) enum FramePart {
     Chunks,
     /// The chunk with this number.
     Chunk(u64),
-    /// The index, which says where each chunk is.
+    /// The index of the chunks.
     Index,
-    /// The trailer, which ends the frame.
+    /// The trailer, at the end of the frame.
     Trailer,
-    /// The last bytes of the trailer, which say how long it is.
+    /// The last bytes of the trailer, which contain its length.
     TrailerEnd,
 }
 
@@ -48,9 +48,15 @@ impl Display for FramePart {
     }
 }
 
-/// Errors in the part, and memory for it. `at` is the byte that the error is about: within the part, or of a chunk's file.
+/// The errors in this part, and memory for it.
+///
+/// `at` is the byte that the error is about: counted from the beginning of the part, or for a chunk from the beginning of its
+/// file.
 impl FramePart {
-    /// A field has a value that no program writes, or one that contradicts another part.
+    /// A field has a value that no program writes, or that contradicts another part.
+    ///
+    /// The code depends on the part: [`Code::Header`], [`Code::Metadata`] (metalayers), [`Code::Chunk`], [`Code::Offsets`]
+    /// (index), or [`Code::Damaged`] (trailer).
     pub(crate) fn damaged(
         &self,
         at: Option<u64>,
@@ -68,7 +74,7 @@ impl FramePart {
         Error::unexpected(code, field, found, expected).in_part(self.byte(at))
     }
 
-    /// A version or a feature is not supported.
+    /// The frame uses a version or feature that this crate does not support: [`Code::Unsupported`].
     pub(crate) fn unsupported(
         &self,
         at: Option<u64>,
@@ -80,12 +86,12 @@ impl FramePart {
         Error::new(Code::Unsupported, message).in_part(self.byte(at))
     }
 
-    /// Bytes are missing at the end.
+    /// The part ends after `found` of `expected` bytes: [`Code::CutShort`].
     pub(crate) fn cut_short(&self, at: Option<u64>, found: u64, expected: u64) -> Error {
         Error::cut_short(self.byte(at), found, expected)
     }
 
-    /// The format has no place for a value.
+    /// The format cannot store this value: [`Code::CannotStore`].
     pub(crate) fn cannot_store(
         &self,
         field: &str,
@@ -96,27 +102,30 @@ impl FramePart {
         Error::new(Code::CannotStore, message).in_part(self)
     }
 
-    /// A metalayer, or a chunk that only the index describes, is not a sound chunk.
+    /// The error for a metalayer, or a chunk that only the index describes, that does not decode.
+    ///
+    /// Damage of any kind becomes [`Code::Chunk`]. It is never "cut short": the whole frame was read, so the chunk was
+    /// overwritten, not cut.
     pub(crate) fn bad_chunk(&self, error: ChunkError) -> Error {
         let error = match error.fault() {
             Fault::OverLimit | Fault::Unsupported | Fault::Bug => error.into(),
-            // All bytes of the frame are there, so that this chunk was not cut short but replaced.
+            // The whole frame was read, so the chunk was overwritten, not cut short.
             _ => Error::new(Code::Chunk, error.to_string()),
         };
         error.in_part(self)
     }
 
-    /// A buffer of zeros for it.
+    /// A buffer of `len` zeros for the part, or [`Code::NoMemory`].
     pub(crate) fn zeros(&self, len: u64) -> Result<Vec<u8>> {
         bloscpack_error::checked::zeros(len).map_err(|error| error.in_part(self))
     }
 
-    /// Refuses a part that exceeds a limit.
+    /// Refuses a part that needs more than `allowed`, with [`Code::OverLimit`].
     pub(crate) fn check_limit(&self, limit: Limit, found: u64, allowed: u64) -> Result<()> {
         Error::check_limit(limit, found, allowed).map_err(|error| error.in_part(self))
     }
 
-    /// The part and a byte of it: `frame header (byte 10)`.
+    /// The name of the part with a byte in it: `frame header (byte 10)`.
     fn byte(&self, at: Option<u64>) -> String {
         match at {
             Some(at) => format!("{self} (byte {at})"),

@@ -1,4 +1,4 @@
-//! [`Tensor`]: an array in the chunks of a plain frame.
+//! [`Tensor`]: an array that python-blosc2 packed into the chunks of a plain frame.
 
 use crate::Frame;
 use bloscpack_array::msgpack::Value;
@@ -8,10 +8,14 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use std::io;
 
-/// The metadata in which python-blosc2 says what is packed: kind, shape and dtype.
+/// The vlmetalayer in which python-blosc2 describes the packed array: kind, shape and dtype.
 const NAME: &str = "__pack_tensor__";
 
-/// An array whose elements, in C order, are the chunks of a plain frame, as `save_array` and `save_tensor` of python-blosc2 write it.
+/// An array whose elements, in C order, are the content of a plain frame. `save_array` and `save_tensor` of python-blosc2 write
+/// such frames.
+///
+/// The frame has no metalayer `b2nd` or `caterva`, and its chunks are not boxes of elements: a slice is read from the bytes of
+/// the rows that it touches. The vlmetalayer `__pack_tensor__` holds the MessagePack list `[kind, shape, dtype]`.
 ///
 /// ```
 /// use bloscpack_array::Array;
@@ -32,10 +36,14 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// The array in a frame; `None` if the frame says nothing of one.
+    /// The array that is packed in a frame; `None` if the frame has no vlmetalayer `__pack_tensor__`.
+    ///
+    /// Reads only the metadata.
     ///
     /// # Errors
-    /// Returns damage of what it says: of the metadata, or a length that is not that of the chunks.
+    /// Returns [`Code::Metadata`] if the description is not a kind, a shape and a dtype, or if shape and dtype do not result in
+    /// [`content_len`](Frame::content_len) bytes; [`Code::Value`] for a dtype that does not parse; [`Code::Damaged`] if it is
+    /// not MessagePack; and the errors of [`Frame::vlmetalayer`].
     pub fn of(frame: &'a Frame) -> Result<Option<Self>> {
         let Some(bytes) = frame.vlmetalayer(NAME)? else {
             return Ok(None);
@@ -70,7 +78,7 @@ impl<'a> Tensor<'a> {
         }))
     }
 
-    /// The type of its elements.
+    /// The type of the elements.
     #[must_use]
     pub fn dtype(&self) -> &DType {
         &self.dtype
@@ -82,16 +90,16 @@ impl<'a> Tensor<'a> {
         &self.shape
     }
 
-    /// The array.
+    /// The array, which can be read in slices. It borrows the frame.
     ///
     /// # Errors
-    /// Returns an error for an array of more bytes than 64 bits count.
+    /// Returns an error for an array of 2^64 bytes or more.
     pub fn array(&self) -> Result<Flat<impl ReadAt + Send + Sync + use<'a>>> {
         Flat::new(Content(self.frame), self.dtype.clone(), &self.shape, false)
     }
 }
 
-/// The bytes of all chunks.
+/// The uncompressed bytes of all chunks, one after another.
 struct Content<'a>(&'a Frame);
 
 impl ReadAt for Content<'_> {

@@ -5,12 +5,12 @@
 //! cargo run -p bloscpack-open --example zipline_to_parquet --features arrow minute_equities.bcolz minute.parquet opens.txt
 //! ```
 //!
-//! Daily bars are one table, minute bars a table for each asset. Prices are whole numbers there, of which 1000 are one unit
-//! of the currency unless the metadata says otherwise, and 0 where there was no trade: such prices are null here.
+//! Daily bars are one table; minute bars are one table per asset. A bundle stores prices as integers, 1000 per unit of currency
+//! unless its metadata says otherwise, and 0 where there was no trade: such prices become null.
 //!
-//! Minute bars are stored without their times. Old bundles list when the market opened on each day; new ones name a calendar,
-//! which is not part of the bundle: then `opens.txt` may give the first minute of each session, in order and in UTC, as
-//! `2016-01-04T14:31` on a line each. Without either, bars have the number of their session and of the minute in it instead.
+//! Minute bars are stored without times. Old bundles list when the market opened on each day. New ones name a calendar, which
+//! is not part of the bundle: then give `opens.txt`, which lists the first minute of each session, in order and in UTC, as
+//! `2016-01-04T14:31`, one per line. Without either, each bar gets the number of its session and of the minute in it.
 
 use bloscpack::{Error, Result, dtype::DType};
 use bloscpack_open::datasets::CTable;
@@ -37,7 +37,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Writes all bars of a bundle, and returns how many they are.
+/// Writes all bars of a bundle, and returns how many.
 pub fn convert(bundle: &Path, out: &Path, opens: Option<&Path>) -> Result<u64> {
     if bundle.join("__rootdirs__").exists() {
         let table = CTable::open(bundle)?;
@@ -72,7 +72,7 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
     numbers.iter().map(|number| u32::from_le_bytes(*number))
 }
 
-/// Prices in the currency; none where there was no trade.
+/// Prices in units of currency; NaN where there was no trade.
 fn prices(bytes: &[u8], ratio: f64) -> Vec<u8> {
     let prices = numbers(bytes).map(|price| match price {
         0 => f64::NAN,
@@ -81,7 +81,7 @@ fn prices(bytes: &[u8], ratio: f64) -> Vec<u8> {
     prices.flat_map(f64::to_le_bytes).collect()
 }
 
-/// The bars of days: columns `open`, `high`, `low`, `close`, `volume`, `day` and `id`.
+/// Daily bars: columns `open`, `high`, `low`, `close`, `volume`, `day` and `id`.
 struct Daily<'a> {
     table: TableSource<'a>,
     schema: Schema,
@@ -129,17 +129,17 @@ impl Source for Daily<'_> {
     }
 }
 
-/// The bars of minutes: a table for each asset.
+/// Minute bars: a table for each asset.
 struct Minutes {
-    /// Assets, their tables and how many rows each has.
+    /// Each asset with the path and the number of rows of its table.
     assets: Vec<(u32, PathBuf, u64)>,
     metadata: Value,
-    /// Minutes of a session.
+    /// The number of minutes of a session.
     per_day: u64,
     /// The first minute of each session, in milliseconds since 1970.
     opens: Option<Vec<i64>>,
     schema: Schema,
-    /// The asset that is next, and the next of its rows.
+    /// The number of the next asset, and of the next of its rows.
     at: (usize, u64),
 }
 
@@ -173,14 +173,14 @@ impl Minutes {
         })
     }
 
-    /// Whole numbers of one unit of the currency.
+    /// The stored integer for one unit of currency.
     fn ratio(&self, sid: u32) -> f64 {
         let own = self.metadata["ohlc_ratios_per_sid"].get(sid.to_string());
         let all = &self.metadata["ohlc_ratio"];
         own.unwrap_or(all).as_f64().unwrap_or(1000.0)
     }
 
-    /// When the bars of these rows were, each as one column or two.
+    /// The times of these rows: one column of moments, or two with session and minute.
     fn times(&self, rows: std::ops::Range<u64>) -> Result<Vec<Vec<u8>>> {
         let (mut moments, mut sessions, mut minutes) = (Vec::new(), Vec::new(), Vec::new());
         for row in rows {
@@ -232,7 +232,7 @@ fn assets(bundle: &Path) -> Result<Vec<(u32, PathBuf, u64)>> {
                     let rows = CTable::open(&path)?.rows()?;
                     found.push((sid, path, rows));
                 }
-                // Other programs leave files of their own there, with a dot before.
+                // Other programs leave files there whose names begin with a dot.
                 _ if path.is_dir() && name.len() == 2 && !name.starts_with('.') => {
                     folders.push(path);
                 }

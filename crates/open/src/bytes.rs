@@ -1,4 +1,4 @@
-//! The bytes of a Bloscpack file.
+//! [`Bytes`]: the source or stream of a Bloscpack file, with the options to read it.
 
 use super::error::has_dtype;
 use super::warnings::Warnings;
@@ -11,19 +11,20 @@ use bloscpack_wire::Form;
 use std::io::{self, Read};
 use std::sync::Mutex;
 
-/// The bytes of a Bloscpack file.
+/// The bytes of a Bloscpack file that was opened.
 pub(crate) struct Bytes {
     input: Input,
-    /// The options of its readers.
+    /// The options of the codec's readers.
     pub options: Options,
-    /// The form of the chunks, if the beginning of the file contains it.
+    /// Whether chunks hold content, records or packed records; `None` if the beginning of the file does not show it.
     pub form: Option<Form>,
     pub warnings: Warnings,
 }
 
 enum Input {
+    /// A source that can be read at any position, as often as needed.
     Positions(SharedSource),
-    /// `None` after it was read. The lock only lets threads share the container.
+    /// A stream, `None` after it was read. The lock only lets threads share the container.
     Stream(Mutex<Option<Box<dyn Read + Send>>>),
 }
 
@@ -73,7 +74,7 @@ impl Bytes {
         }
     }
 
-    /// Reads it from its beginning.
+    /// A reader from the beginning. A stream can be read once.
     pub(crate) fn reader(&self) -> Result<Box<dyn Read + Send>> {
         match &self.input {
             Input::Positions(source) => Ok(Box::new(SourceReader::new(source.clone()))),
@@ -89,7 +90,7 @@ impl Bytes {
     }
 }
 
-/// The options of the readers of a Bloscpack file. What they read is selected otherwise.
+/// The options of the codec's readers: threads, limits and hashers. What to read is selected elsewhere.
 fn reading(options: &Options) -> Options {
     Options::new()
         .threads(options.workers())
@@ -97,7 +98,7 @@ fn reading(options: &Options) -> Options {
         .hashers(options.hashers.clone())
 }
 
-/// A reader that keeps everything that was read.
+/// A reader that keeps a copy of everything that it reads.
 struct Recorded<R> {
     reader: R,
     read: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Elements of an array into a writer, in C order.
+//! Copies elements of an array to a writer, in C order.
 
 use super::{Part, Region, watch};
 use bloscpack::Watch;
@@ -9,7 +9,7 @@ use bloscpack_error::{Error, Side};
 use std::io::Write;
 use std::ops::Range;
 
-/// Writes a part of an array, and returns how many bytes that were.
+/// Writes a part of an array, and returns the number of bytes.
 pub(crate) fn copy(
     array: &dyn Array,
     part: &Part,
@@ -35,21 +35,21 @@ pub(crate) fn copy(
     part.check(written, Region::all(grid.shape()).bytes(itemsize))
 }
 
-/// Writes bytes, and returns how many they are.
+/// Writes bytes, and returns how many. An error is on the side of the target.
 pub(crate) fn write(to: &mut (impl Write + ?Sized), data: &[u8]) -> Result<u64> {
     to.write_all(data)
         .map_err(|error| Error::from(error).on(Side::Target))?;
     Ok(bloscpack_wire::internal::to_u64(data.len()))
 }
 
-/// These of the bytes.
+/// A range of the bytes.
 pub(crate) fn cut(data: &[u8], range: Range<u64>) -> Result<&[u8]> {
     slice(data, in_memory(range.start)?..in_memory(range.end)?)
 }
 
-/// The part of `wanted` that is among the `len` bytes at `at`, counted from there.
+/// The part of `wanted` inside the `len` bytes at `at`, relative to `at`.
 pub(crate) fn within(wanted: &Range<u64>, at: u64, len: u64) -> Range<u64> {
-    // Positions before `at` are those of its first byte.
+    // Positions before `at` become 0.
     let clip = |position: u64| position.saturating_sub(at).min(len);
     clip(wanted.start)..clip(wanted.end)
 }

@@ -1,27 +1,27 @@
-//! Errors about selections that an input does not have.
+//! Errors about selections that do not suit an input.
 
 use crate::text::{count, plain};
 use bloscpack_error::{Code, Error};
 
-/// A chunk past the last one.
+/// A chunk past the last one, [`Code::OutOfBounds`].
 pub(crate) fn no_chunk(chunk: u64, chunks: u64) -> Error {
     Error::new(Code::OutOfBounds, format!("there is no chunk {chunk}"))
         .with_hint(number_of(chunks, "chunk"))
 }
 
-/// Advice for positions past the end.
+/// The hint for positions past the end.
 pub(crate) fn number_of(len: u64, noun: &str) -> String {
     format!("it has {}, counted from 0", count(len, noun))
 }
 
-/// Columns of something that is not a table.
+/// The error for columns of an input that is not a table, [`Code::NotATable`].
 #[must_use]
 pub fn not_a_table() -> Error {
     Error::new(Code::NotATable, "this is not a table, so it has no columns")
         .with_hint("only tables, which are in directories, have columns")
 }
 
-/// All of a table, which has these columns, where a single column is needed.
+/// The error for a whole table where one column is needed, [`Code::NeedsColumn`]. It lists these columns.
 #[must_use]
 pub fn needs_column(columns: &[String]) -> Error {
     let message = match columns {
@@ -31,7 +31,7 @@ pub fn needs_column(columns: &[String]) -> Error {
     Error::new(Code::NeedsColumn, message).with_hint("choose a single column")
 }
 
-/// A chunk, rows or columns of an input that can only be read in order.
+/// Chunks, rows or columns of an input that can only be read in order, [`Code::NeedsFile`].
 pub(crate) fn needs_file() -> Error {
     Error::new(
         Code::NeedsFile,
@@ -40,7 +40,7 @@ pub(crate) fn needs_file() -> Error {
     .with_hint("save it to a file first")
 }
 
-/// A dtype for elements that have one.
+/// A dtype that was given for an input which stores its own.
 pub(crate) fn has_dtype() -> Error {
     Error::usage("this already has a dtype")
         .with_hint("a dtype is only for Blosc2 frames without one")

@@ -1,4 +1,4 @@
-//! Import and export: all of `bloscpack-exchange`, and the NumPy array in a Bloscpack file as a source.
+//! Import and export: all of `bloscpack-exchange`, and [`NumpyFile`], the NumPy array in a Bloscpack file.
 
 pub use crate::numpy_file::NumpyFile;
 pub use bloscpack_exchange::*;

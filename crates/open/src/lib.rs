@@ -1,8 +1,31 @@
-//! One opener for every kind of input, and one trait for what all of them can do.
+//! Opens any input of the Bloscpack family by one function, and gives all of them one interface, [`Container`].
 //!
-//! [`open`] finds out what a path leads to and returns a [`Container`]: a Bloscpack file with content or with records, an
-//! array or a table in a directory, or a Blosc2 frame. [`open_source`] does the same for anything that can be read at any
-//! position, and [`open_stream`] for a pipe, where only Bloscpack files can be read. [`probe`] only looks.
+//! ```text
+//!   a path ─────────── open, open_with ──┐
+//!   any ReadAt ─────── open_source ──────┤
+//!   inside a ReadAt ── open_within ──────┼──▶ probe ──▶ Family ──▶ Box<dyn Container>
+//!   any Store ──────── open_store ───────┤               outline, summary   what it contains
+//!   any Read ───────── open_stream ──────┘               verify             every chunk, checked
+//!                                                        copy               bytes of a Selection
+//!                                                        array              any box of elements
+//!                                                        columns, export    rows in batches
+//!                                                        members, member    inputs inside it
+//! ```
+//!
+//! | a file that begins with, a directory that contains | [`Family`] | [`Kind`] |
+//! |---|---|---|
+//! | `blpk` | `Bloscpack` | `Bloscpack`, `Records` |
+//! | `\x9e\xa8b2frame\0` | `Frame` | `Frame`, or as the tree in it |
+//! | `PK\x03\x04`, `PK\x05\x06` | `Archive` | as its content |
+//! | `\x93NUMPY`, `ARROW1`, `PAR1` | `File` | `File` |
+//! | a file `chunks.b2frame` | `Frame` | `Frame` |
+//! | a file `embed.b2e` | `Store` | `Store`, `Table` |
+//! | a file `zarr.json`, `.zarray` or `.zgroup` | `Zarr` | `Zarr`, `Table` |
+//! | a file `__rootdirs__`, `meta/sizes`, `meta/storage` or `meta/shape` | `Dataset` | `Array`, `Table` |
+//! | none of these, but its name ends with `.csv`, `.tsv`, `.jsonl`, … | none | `File` |
+//!
+//! [`probe`] finds the [`Family`] without opening the input. Everything that is not recognized is opened as a Bloscpack file,
+//! and reading it reports the error.
 //!
 //! ```
 //! use bloscpack_open::{Kind, Options, Part, Selection, open_source};
@@ -19,11 +42,32 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | know what it contains | [`Container::outline`], and [`Container::summary`] for a full report |
+//! | learn what it contains | [`Container::outline`]; [`Container::summary`] for a full report |
 //! | check every chunk | [`Container::verify`] |
-//! | read bytes | [`Container::copy`], with a [`Selection`] |
-//! | read columns, or write another format | [`Container::columns`], [`Container::export`] |
+//! | read bytes | [`Container::copy`], with a [`Selection`] of bytes, a chunk, rows or a slice |
 //! | read any box of an array | [`Container::array`] |
+//! | read rows of columns | [`Container::columns`] |
+//! | write another format | [`Container::export`], or the crate `bloscpack-convert` |
+//! | read the user's attributes | [`Container::attributes`] |
+//! | go through a store, group or folder | [`Container::members`], [`Container::member`] |
+//! | report progress, or stop the work | [`Options::watch`](bloscpack::Options::watch()) |
+//!
+//! # Errors
+//!
+//! All functions return [`bloscpack_error::Error`], with the path and, for I/O, the side. A selection that does not suit the
+//! input is of the category [`Usage`](bloscpack_error::Category::Usage): `Code::NotATable`, `NeedsColumn`, `NeedsArray`,
+//! `OutOfBounds` and others. What is unusual but no error is in [`Container::take_warnings`].
+//!
+//! # Features
+//!
+//! | feature | adds | default |
+//! |---|---|---|
+//! | `blosclz`, `lz4`, `snappy`, `zlib`, `zstd` | the compressor | yes |
+//! | `pure` | the same formats without a C compiler | no |
+//! | `ndarray` | slices of datasets and frames as arrays of the crate `ndarray` | no |
+//! | `npz` | import of `.npz` | no |
+//! | `arrow` | Arrow and Parquet; takes longer to build than everything else | no |
+//! | `arrow-write`, `record-batches` | the parts of `arrow` that need no C: writing Arrow files, record batches in memory | no |
 
 mod bytes;
 mod containers;
@@ -63,7 +107,7 @@ pub use selection::{Bounds, Part, Selection, Stepped};
 pub use slice::Slice;
 pub use summary::{Line, Summary};
 
-/// Parts for the command. They may change at any time.
+/// Parts for the command `blpk`. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
     pub use super::error::{needs_column, not_a_table};
@@ -87,42 +131,42 @@ use bloscpack_storage::SharedSource;
 use std::fmt;
 use std::io::Write;
 
-/// Chunks of an array or frame whose headers are read for a summary.
+/// The maximum number of chunks whose headers a summary reads.
 const MAX_CHUNKS: u64 = 10_000;
 
-/// The warning about a change that was interrupted.
+/// The warning about an interrupted change.
 const INTERRUPTED: &str =
     "a change was interrupted; reading the result of the change, in part from the journal";
 
-/// The note on a change that was interrupted.
+/// The note about an interrupted change in a summary.
 fn interrupted() -> String {
     "a change was interrupted: it is read through its journal, and the next writer completes the change".to_owned()
 }
 
-/// A kind of input.
+/// The kind of an input, which decides what a [`Container`] can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A Bloscpack file with content.
+    /// A Bloscpack file with content: bytes, or a NumPy array.
     Bloscpack,
-    /// A Bloscpack file with records.
+    /// A Bloscpack file with records: byte strings of any length.
     Records,
-    /// An array in a directory.
+    /// An array in a directory of bcolz, BLZ or carray.
     Array,
-    /// A table in a directory.
+    /// A table: in a directory of bcolz, BLZ or carray, in a store, or a Zarr group of arrays with equally many rows.
     Table,
     /// A Blosc2 frame, with or without an n-dimensional array.
     Frame,
-    /// A tree of frames and tables, as python-blosc2 writes it.
+    /// A tree of other inputs: a store of python-blosc2, or a folder or archive with inputs inside.
     Store,
     /// A Zarr array, or a group that is not a table.
     Zarr,
-    /// A file of another format.
+    /// A file of another program: NumPy, CSV, JSON lines, Arrow or Parquet.
     File(Format),
 }
 
 impl Kind {
-    /// The lower-case name in reports.
+    /// The lower-case name in reports; `carray` for an array in a directory, `ctable` for a table.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -144,51 +188,78 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An input that was opened, of any kind.
+/// An input of any kind that was opened for reading.
 ///
-/// An input that can only be read in order is used up by the first method that reads it; a second one returns a
-/// [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again, by several threads at once.
+/// A stream is used up by the first method that reads it; a second one returns `Code::Usage`. All other inputs can be read
+/// again, and by several threads at once. Calls block until their work is done; they use the threads of [`Options`].
 ///
-/// What is an array gives [`array`](Self::array), what is a table [`table`](Self::table), or [`columns`](Self::columns) where rows are
-/// not elements of arrays: all else that reads elements follows from these.
+/// To implement it, return the array by [`array`](Self::array), and the table by [`table`](Self::table) if its columns are
+/// arrays, otherwise by [`columns`](Self::columns). The other methods that read elements are built on these.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_open::exchange::Source as _;
+/// use bloscpack_open::{Bounds, Options, Part, Selection, open};
+///
+/// let table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &Options::new())?;
+/// let first = Selection::of(Part::Rows(Bounds::from(..2)));
+/// let rows = table.columns(&first)?.next_batch(1 << 20)?.ok_or("no rows")?;
+/// assert_eq!((rows.rows, Some(rows.columns.len())), (2, table.outline()?.columns.map(|names| names.len())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Container: Send + Sync {
-    /// The kind.
+    /// The kind, found when the input was opened.
     fn kind(&self) -> Kind;
 
-    /// The facts that the headers contain, at little cost.
+    /// Shape, dtype, columns and size, from headers that opening has read already or that are few.
     ///
     /// # Errors
-    /// Returns errors of reading, and damage of the headers.
+    /// Returns I/O errors, and damage of the headers.
     fn outline(&self) -> Result<Outline>;
 
-    /// A report on the input, from its headers and those of its chunks (in datasets and frames, of the first 10,000).
-    /// Nothing is decompressed, except for the last chunk if only that shows the number of records.
+    /// A report for scripts (JSON) and users (lines of text), from the headers of the input and of its chunks; in datasets and
+    /// frames, of the first 10,000 chunks. It decompresses nothing, except the last chunk if only that shows the number of
+    /// records.
     ///
     /// # Errors
-    /// Returns errors of reading, and damage of the headers. An input that its writer did not finish is not an error: it is
-    /// not [complete](Summary::is_complete).
+    /// Returns I/O errors, and damage of the headers. An unfinished input is not an error, but not
+    /// [complete](Summary::is_complete).
     fn summary(&self) -> Result<Summary>;
 
-    /// As [`summary`](Self::summary), but passes the summary of each member of a Bloscpack file to `take` instead of keeping
-    /// it: a file of any number of members takes no memory.
+    /// Like [`summary`](Self::summary), but passes the summary of each member (one of several concatenated Bloscpack files) to
+    /// `take` and does not keep it. Memory does not grow with the number of members.
     ///
     /// # Errors
-    /// Returns the errors of [`summary`](Self::summary), perhaps after members were passed on, and those of `take`.
+    /// Returns the errors of [`summary`](Self::summary), possibly after members were passed on, and those of `take`.
     fn summary_with(&self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
         let _ = take;
         self.summary()
     }
 
-    /// Passes what is in a store to `take`, by path; false for an input that is not one.
+    /// Passes path and outline of each input inside a store, group or folder to `take`. A member that cannot be opened is
+    /// passed as an error. Returns false, without a call, for an input that has no members.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack_open::{Options, open};
+    /// let tree = open("testdata/stores/tree.b2e".as_ref(), &Options::new())?;
+    /// let mut paths = Vec::new();
+    /// tree.members(&mut |path, outline| {
+    ///     paths.push(path.to_owned());
+    ///     outline.map(drop)
+    /// })?;
+    /// assert_eq!(paths, ["a/x"]);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns those of `take`.
+    /// Returns I/O errors, and those of `take`.
     fn members(&self, take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>) -> Result<bool> {
         let _ = take;
         Ok(false)
     }
 
-    /// Opens what is at a path of a store, as [`members`](Self::members) spells it; `None` for every other input.
+    /// Opens the member at a path, as [`members`](Self::members) spells it; `None` if the input has no members.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -202,25 +273,39 @@ pub trait Container: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of opening it, and a [`Usage`](bloscpack_error::Category::Usage) error if nothing is at the path.
+    /// Returns the errors of opening the member, and an error of the category [`Usage`](bloscpack_error::Category::Usage) if
+    /// the path does not exist.
     fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
         let _ = path;
         Ok(None)
     }
 
-    /// Whether it is nothing but a place for other inputs, its [members](Self::members).
+    /// Whether the input only holds [members](Self::members): a store, a folder, or a Zarr group that is not a table.
     fn is_tree(&self) -> bool {
         false
     }
 
-    /// Checks and decompresses every chunk.
+    /// Checks and decompresses every chunk, and collects all damage.
     ///
     /// # Errors
-    /// Returns errors of reading a Bloscpack file. Everything else is in the report.
+    /// Returns errors of reading a Bloscpack file. For all other kinds they are in the report.
     fn verify(&self) -> Result<Report>;
 
-    /// As [`verify`](Self::verify), but passes each damage to `take` instead of keeping it: a report of any length takes no
-    /// memory.
+    /// Like [`verify`](Self::verify), but passes each damage to `take` and does not keep it. Memory does not grow with the
+    /// number of damages in a Bloscpack file.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack_open::{Options, open};
+    /// let array = open("testdata/datasets/bcolz/py2_int64".as_ref(), &Options::new())?;
+    /// let mut damages = 0;
+    /// array.verify_with(&mut |_| {
+    ///     damages += 1;
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(damages, 0);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the errors of [`verify`](Self::verify), and those of `take`.
@@ -230,8 +315,8 @@ pub trait Container: Send + Sync {
         Ok(report)
     }
 
-    /// The array, or the array that is this column of a table. `None` where the elements are only to be had as rows of
-    /// [`columns`](Self::columns): files of text, and columns with missing values of python-blosc2.
+    /// The array, or the named column of a table as an array. `None` if the elements can only be read as rows of
+    /// [`columns`](Self::columns): files of text, Arrow and Parquet, records, and tables in stores.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -243,25 +328,26 @@ pub trait Container: Send + Sync {
     /// ```
     ///
     /// # Errors
-    /// Returns an error for what is not an array, for a whole table, and for a column of something else or one that does not
-    /// exist; damage of what describes the array.
+    /// Returns `Code::NeedsColumn` for a whole table, `Code::NotATable` for a column of something else, an error for a column
+    /// that does not exist and for an input without an array, and damage of the array's metadata.
     fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>>;
 
-    /// These columns of a table, all if none is named, if each is an array; `None` for what is not such a table.
+    /// Columns of a table whose columns are arrays, in this order; all if none is named. `None` for any other input, which is
+    /// the default.
     ///
     /// # Errors
-    /// Returns wrong usage for columns that do not exist, and damage of what describes them.
+    /// Returns `Code::Usage` for a column that does not exist or is named twice, and damage of the columns' metadata.
     fn table(&self, columns: &[String]) -> Result<Option<TableSource<'_>>> {
         let _ = columns;
         Ok(None)
     }
 
-    /// Writes the selected part as bytes, elements in C order, and returns how many bytes were written. Records are
-    /// written without separators.
+    /// Writes the selected part as bytes, and returns how many. Elements are in C order; records have no separators.
     ///
     /// # Errors
-    /// Returns wrong usage for a part that does not exist, or not in this kind; errors of reading, damage, and
-    /// errors of the writer on [`Side::Target`](bloscpack_error::Side::Target). What precedes the error was written.
+    /// Returns an error of the category [`Usage`](bloscpack_error::Category::Usage) for a part that does not exist, or not in
+    /// this kind; I/O errors and damage; and errors of the writer on [`Side::Target`](bloscpack_error::Side::Target). The bytes
+    /// before the error were written.
     fn copy(&self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         match self.array(column_of(self, selection)?)? {
             Some(array) => elements::copy(&*array, &selection.part, to, self.watch()),
@@ -275,29 +361,46 @@ pub trait Container: Send + Sync {
         }
     }
 
-    /// The selected rows or slice as columns.
+    /// A source of the selected rows or slice, as columns.
     ///
     /// # Errors
-    /// Returns wrong usage for a part that does not exist, or an input without an array or a table; errors of
-    /// reading, and damage.
+    /// Returns an error of the category [`Usage`](bloscpack_error::Category::Usage) for a part that does not exist and for
+    /// bytes and chunks; the errors of [`array`](Self::array) for an input without an array or a table; I/O errors, and damage.
     fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
         columns_of_arrays(self, selection)
     }
 
-    /// The user's attributes of the input, or of one of its columns: the metadata that a copy of another kind is to have.
+    /// The user's attributes of the input, or of one of its columns, as a copy in another format keeps them. Axis names are in
+    /// the attribute `_ARRAY_DIMENSIONS`.
     ///
     /// # Errors
-    /// Returns damage of the metadata, and wrong usage for a column that does not exist.
+    /// Returns damage of the metadata, and an error of the category [`Usage`](bloscpack_error::Category::Usage) for a column
+    /// that does not exist.
     fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
         let array = self.array(column)?;
         let about = array.map(|array| array.description()).transpose()?;
         about.map_or_else(|| Ok(UserAttributes::default()), attributes_of)
     }
 
-    /// Writes the selected rows or slice in another format, and returns the number of rows.
+    /// Writes the selected rows or slice in a format of another program, and returns the number of rows.
+    ///
+    /// Arrow and Parquet get text for columns of bytes that are all UTF-8. To find out, the rows are read twice, as for values
+    /// of varying length that become text of a fixed length in `.npy`.
+    ///
+    /// ```
+    /// use bloscpack_open::exchange::Format;
+    /// use bloscpack_open::{Options, Selection, open_source};
+    /// let npy = b"\x93NUMPY\x01\x00\x3a\x00{'descr': '|u1', 'fortran_order': False, 'shape': (3,)}  \n\x07\x08\x09";
+    /// let array = open_source(npy.to_vec(), &Options::new())?;
+    /// let mut lines = Vec::new();
+    /// assert_eq!(array.export(&Selection::default(), Format::Csv, &mut lines)?, 3);
+    /// assert_eq!(lines, b"value\n7\n8\n9\n");
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`columns`](Self::columns) and of [`export`](crate::exchange::export).
+    /// Returns the errors of [`columns`](Self::columns) and of [`export`](crate::exchange::export). A part of the output may
+    /// have been written.
     fn export(
         &self,
         selection: &Selection,
@@ -346,26 +449,26 @@ pub trait Container: Send + Sync {
         Ok(done)
     }
 
-    /// The warnings since the last call: things that are unusual but did not prevent what was done.
+    /// The warnings since the last call, each once: what is unusual but did not prevent the work.
     fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What is told of the progress of the work, and may end it.
+    /// The progress function of [`Options::watch`](bloscpack::Options::watch()), which may end the work.
     fn watch(&self) -> &Watch;
 
-    /// The value that the container was made of, for copies in the same format, which keep what no other format has.
+    /// The value behind the container, for a copy in the same format that keeps what other formats lack, such as metalayers.
     fn inner(&self) -> Inner<'_> {
         Inner::Other
     }
 
-    /// The bytes of a Bloscpack file that can be read at any position, or of a `.npy` file; `None` for all else.
+    /// The bytes of a Bloscpack file that can be read at any position, or of a `.npy` file; `None` for any other input.
     fn source(&self) -> Option<&SharedSource> {
         None
     }
 }
 
-/// The selected rows or slice of the arrays of a container.
+/// A source of the selected rows or slice, for containers of arrays.
 fn columns_of_arrays<'a>(
     container: &'a (impl Container + ?Sized),
     selection: &Selection,
@@ -403,7 +506,7 @@ fn columns_of_arrays<'a>(
     Ok(watch::rows(container.watch(), source))
 }
 
-/// The only column that is selected, if any is.
+/// The only selected column, if there is one.
 fn column_of<'s>(
     container: &(impl Container + ?Sized),
     selection: &'s Selection,
@@ -412,14 +515,14 @@ fn column_of<'s>(
         [] => Ok(None),
         [name] => Ok(Some(name)),
         [first, ..] => {
-            // What is not a table has an error of its own.
+            // An input that is not a table has its own error.
             container.array(Some(first))?;
             Err(error::needs_column(&selection.columns))
         }
     }
 }
 
-/// The error of an array that is only to be had as rows.
+/// The error for a slice of an input that can only be read as rows.
 fn only_rows() -> Error {
     Error::usage("a slice of rows that are not the elements of an array")
         .with_hint("select rows instead")
@@ -445,43 +548,43 @@ impl fmt::Debug for dyn Container + '_ {
     }
 }
 
-/// The value that a container was made of.
+/// The value behind a [`Container`].
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Inner<'a> {
-    /// An array of a dataset.
+    /// An array in a directory.
     Array(&'a bloscpack_datasets::CArray),
-    /// A table of a dataset.
+    /// A table in a directory.
     Table(&'a bloscpack_datasets::CTable),
-    /// A frame without an array.
+    /// A frame without an n-dimensional array, or with a damaged one.
     Frame(&'a bloscpack_frames::Frame),
-    /// The array in a frame.
+    /// The n-dimensional array in a frame.
     NdArray(&'a bloscpack_frames::NdArray),
-    /// A table in a store of frames.
+    /// A table in a store of python-blosc2.
     StoreTable(&'a bloscpack_stores::StoreTable),
-    /// All else.
+    /// Any other input.
     Other,
 }
 
-/// The facts about an input that its headers contain.
+/// What the headers of an input say: the line that `blpk ls` prints.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outline {
-    /// The kind.
+    /// The kind of the input.
     pub kind: Kind,
-    /// The name of its layout, such as `bcolz` or `b2nd`, where it has one.
+    /// The layout, such as `bcolz`, `b2nd` or `zarr3`; `None` if the kind has no variants.
     pub layout: Option<&'static str>,
-    /// The dtype of its elements, if it is an array and it is known.
+    /// The dtype of an array in NumPy's notation; `None` if it is not an array, or stores no dtype.
     pub dtype: Option<String>,
-    /// Elements along each axis of an array, or the number of rows of a table.
+    /// The shape of an array, the number of rows of a table, or the number of members of a store.
     pub shape: Option<Vec<u64>>,
-    /// The names of the columns, if it is a table.
+    /// The names of the columns of a table, in order; `None` for any other input.
     pub columns: Option<Vec<String>>,
-    /// Bytes of the uncompressed content, if they are known.
+    /// Uncompressed bytes of the content; `None` if unknown.
     pub bytes: Option<u64>,
-    /// Files of other kinds below a folder.
+    /// The number of files in a folder that are not inputs; 0 for any other input.
     pub others: u64,
-    /// Why some of this is unknown, such as the rows of a table of which a column cannot be opened.
+    /// Why a part is unknown, for example the rows of a table with a column that cannot be opened.
     pub trouble: Option<Error>,
 }
 

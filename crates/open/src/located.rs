@@ -1,4 +1,4 @@
-//! Paths that lead into an archive or a tree of frames: what only a path, and no source, can open.
+//! Paths that lead into an archive or a tree of frames, which only [`open`](crate::open) can follow.
 
 use super::Family;
 use super::probe::{is_about_name, probe};
@@ -6,8 +6,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Whether a path leads to a directory, or to something within an archive or a tree, so that only the path opens it; false for a name
-/// that leads nowhere, which opening it reports.
+/// Whether only a path can open this input: a directory, or something inside an archive or a tree. False for a path that does
+/// not exist, which opening it reports.
+///
+/// # Errors
+/// Returns errors of the file system, except about the name or permissions.
 pub fn is_directory(path: &Path) -> io::Result<bool> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.is_dir()),
@@ -16,7 +19,7 @@ pub fn is_directory(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The archive that a path leads into, and the path within it.
+/// The archive that a path leads into, and the path inside it.
 pub(crate) fn archive_of(path: &Path) -> Option<(&Path, String)> {
     let file = path.ancestors().skip(1).find(|above| above.exists())?;
     let inside = path.strip_prefix(file).ok()?.to_str()?;
@@ -24,13 +27,13 @@ pub(crate) fn archive_of(path: &Path) -> Option<(&Path, String)> {
     is_archive.then(|| (file, inside.replace('\\', "/")))
 }
 
-/// The tree of frames that a path leads to, and the path in it; `None` if it leads elsewhere.
+/// The tree of frames that a path leads to or into, and the path inside it; `None` for any other path.
 #[must_use]
 pub fn locate_store(path: &Path) -> Option<(std::path::PathBuf, String)> {
     crate::containers::store::locate(path)
 }
 
-/// Whether a path leads to a tree of frames, or to something within one.
+/// Whether a path leads to a tree of frames, or into one.
 fn is_in_tree(path: &Path) -> bool {
     crate::containers::store::locate(path).is_some()
 }

@@ -1,4 +1,4 @@
-//! [`NumpyFile`]: the NumPy array in a Bloscpack file.
+//! [`NumpyFile`]: the NumPy array in a Bloscpack file, and the metadata that describes it.
 
 use blosc1::{ChunkSettings, Compressor, MAX_NBYTES};
 use bloscpack::{indexed::IndexedReader, npy};
@@ -11,10 +11,10 @@ use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatError, Metadata, internal::to_u64};
 use std::ops::Range;
 
-/// The array in a Bloscpack file whose metadata describes one, as Bloscpack's `pack_ndarray` writes it, or whose content is a
-/// `.npy` file.
+/// The NumPy array in a Bloscpack file: described by the file's metadata, as Bloscpack's `pack_ndarray` writes it, or by the
+/// header of a `.npy` file that is the content.
 ///
-/// An array in Fortran order is transposed while it is read.
+/// Its grid has the rows of a chunk of the file. An array in Fortran order is transposed while it is read.
 ///
 /// ```
 /// use bloscpack_open::exchange::NumpyFile;
@@ -35,20 +35,20 @@ use std::ops::Range;
 pub struct NumpyFile<S> {
     elements: Flat<IndexedReader<S>>,
     grid: Grid,
-    /// The axis along which chunks follow each other.
+    /// The axis along which chunks follow each other: the first, in Fortran order the last.
     axis: usize,
-    /// Whether each chunk of the file contains whole rows; in Fortran's order, whole lines along the last axis.
+    /// Whether each chunk of the file holds whole positions along that axis, so it can be taken as a chunk of the grid.
     is_aligned: bool,
     is_fortran: bool,
 }
 
 impl<S: ReadAt + Send + Sync> NumpyFile<S> {
-    /// The array in this file.
+    /// Finds the array in a file.
     ///
     /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error if the metadata does not describe an array; a
-    /// [`Damaged`](bloscpack_error::Category::Damaged) one if the array does not fit the content; an
-    /// [`Unsupported`](bloscpack_error::Category::Unsupported) one if the elements are Python objects.
+    /// Returns `Code::Usage` if neither metadata nor content describes an array, a
+    /// [`Damaged`](bloscpack_error::Category::Damaged) error if the array has another length than the content, and an
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) one for Python objects.
     pub fn new(reader: IndexedReader<S>) -> Result<Self> {
         let described = reader.metadata().map(npy::described).transpose()?.flatten();
         let (header, start) = match described {
@@ -76,7 +76,7 @@ impl<S: ReadAt + Send + Sync> NumpyFile<S> {
         } else {
             0
         };
-        // The content of a `.npy` file begins with its header.
+        // The content of a `.npy` file begins with its header, so its chunks are not aligned.
         let (rows, is_aligned) = rows_of_chunk(&reader, &header, axis);
         let mut chunk = header.shape.clone();
         if let Some(len) = chunk.get_mut(axis) {
@@ -97,7 +97,7 @@ impl<S: ReadAt + Send + Sync> NumpyFile<S> {
     }
 }
 
-/// Rows of a chunk of a file, and whether chunks consist of whole rows.
+/// The rows of a chunk of the file, and whether chunks hold whole rows and nothing else.
 fn rows_of_chunk<S: ReadAt>(
     reader: &IndexedReader<S>,
     header: &NpyHeader,
@@ -153,7 +153,8 @@ impl<S: ReadAt + Send + Sync> Array for NumpyFile<S> {
 }
 
 impl<S: ReadAt + Send + Sync> NumpyFile<S> {
-    /// The settings of the first chunk. Its level is not stored, nor which of two compressors of a format it was.
+    /// The settings of the first chunk. It does not store the level, nor which of two compressors with the same format wrote
+    /// it.
     fn settings(&self) -> Option<ChunkSettings> {
         let first = self.reader().read_stored_chunk(0).ok()?;
         let header = blosc1::read_header(&first).ok()?;
@@ -172,12 +173,12 @@ impl<S: ReadAt + Send + Sync> NumpyFile<S> {
     }
 }
 
-/// The keys by which metadata describes an array of NumPy.
+/// The metadata keys that describe a NumPy array.
 const NUMPY: [&str; 4] = ["dtype", "shape", "order", "container"];
-/// The key of the attributes of an array that became a file.
+/// The metadata key of the user's attributes.
 const ATTRIBUTES: &str = "attributes";
 
-/// The user's part of metadata: all but what describes an array of NumPy, and the attributes of an array that became a file.
+/// The user's part of the metadata: without the keys that describe a NumPy array, and with the content of `attributes`.
 pub(crate) fn attributes_of_metadata(metadata: &Metadata) -> Result<Attributes> {
     let mut attributes = Attributes::parse(metadata.text().as_bytes())?;
     if metadata.get_text("container").is_some() {
@@ -196,7 +197,7 @@ pub(crate) fn attributes_of_metadata(metadata: &Metadata) -> Result<Attributes> 
     Ok(attributes)
 }
 
-/// The header of the `.npy` file that is the content, and its length.
+/// The header of the `.npy` file that is the content, and its length in bytes.
 fn npy_within<S: ReadAt>(reader: &IndexedReader<S>) -> Result<(NpyHeader, u64)> {
     let no_array = "this file contains bytes; its metadata does not describe a NumPy array, and they are not those of a .npy file";
     let there = reader.content_len();
@@ -214,7 +215,10 @@ fn npy_within<S: ReadAt>(reader: &IndexedReader<S>) -> Result<(NpyHeader, u64)> 
     Ok((header, to_u64(len)))
 }
 
-/// The description of an array that `pack_ndarray` of Bloscpack writes, with attributes as their writer spelled them.
+/// The metadata that describes an array as Bloscpack's `pack_ndarray` does, with attributes in their writer's spelling.
+///
+/// # Errors
+/// Returns an error for a dtype that `.npy` headers cannot express, and for metadata that is too deeply nested.
 pub fn numpy_metadata(
     dtype: &DType,
     shape: &[u64],
@@ -229,7 +233,7 @@ pub fn numpy_metadata(
     });
     let mut text = object.to_string();
     if !attributes.is_empty() {
-        // JSON in Rust has no room for the numbers that only Python knows.
+        // serde_json cannot hold `NaN` and infinities, so the text is inserted.
         text.pop();
         text += &format!(",\"{ATTRIBUTES}\":{}}}", attributes.text());
     }

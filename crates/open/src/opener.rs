@@ -1,4 +1,4 @@
-//! The functions that open.
+//! The functions that open inputs.
 
 use super::bytes::Bytes;
 use super::located::archive_of;
@@ -20,13 +20,16 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of decompressed chunks of a dataset that are kept by default.
+/// The default size of the chunk cache of a dataset in bytes.
 const CACHE: usize = 64 << 20;
 
-/// Opens what a path leads to, for reading.
+/// Opens a path for reading: a file, a directory, or something inside an archive, a store or a Zarr group.
 ///
-/// Regular files and directories are locked against changes by this library, and read as their last complete change left
-/// them. Anything that is not recognized is opened as a Bloscpack file, whose errors say what was found instead.
+/// The content is recognized, not the name, except for text: `.csv`, `.tsv` and `.jsonl` and their variants. Anything else that
+/// is not recognized is opened as a Bloscpack file, and reading it reports the error. A pipe is read as a stream.
+///
+/// Files, datasets and frames are read as their last complete change left them, even if a writer of this library changes them
+/// in the meantime. An interrupted change is read through its journal, with a [warning](Container::take_warnings).
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -38,13 +41,13 @@ const CACHE: usize = 64 << 20;
 /// ```
 ///
 /// # Errors
-/// Returns errors of the file system, with the path; those of opening a dataset or a frame; and
-/// [`Unsupported`](bloscpack_error::Category::Unsupported) for a directory that is not a dataset.
+/// Returns errors of the file system, with the path; errors of opening a dataset, a frame, a store, Zarr or a file of another
+/// program; and `Code::UnknownFormat` for a directory that is none of these: [`open_folder`] searches it.
 pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     open_with(path, &ImportOptions::new(), options)
 }
 
-/// As [`open`]; `reading` says of a file of text what it does not say itself.
+/// Like [`open`]; `reading` gives the types, separators and columns of a text file, which the file does not store.
 ///
 /// # Errors
 /// Returns the errors of [`open`].
@@ -71,7 +74,7 @@ pub fn open_with(
     let family = probe(path).reading().map_err(failed)?.family;
     if metadata.is_dir() {
         return match family {
-            // A column is opened through its table, with which it shares its writer.
+            // A column is opened through its table, whose writer also changes the column.
             None | Some(Family::Directory | Family::Dataset) => contained(
                 Dataset::open_with(path, &dataset_options(options))?,
                 options,
@@ -90,7 +93,7 @@ pub fn open_with(
         .map_err(Error::from)
         .reading()
         .map_err(failed)?;
-    // The lines of text show no format.
+    // Text has no magic number; only the name tells the format.
     let named = Format::of_path(path).filter(|format| family.is_none() && format.is_read());
     if let Some(format) = named {
         return open_file(Arc::new(snapshot), format, reading, options).map_err(failed);
@@ -99,12 +102,12 @@ pub fn open_with(
     open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
 }
 
-/// Opens a source that can be read at any position: a Bloscpack file, a contiguous frame, or a ZIP
-/// archive with a dataset, a store or Zarr.
+/// Opens a source that can be read at any position: a Bloscpack file, a contiguous frame, a `.npy`, Arrow or Parquet file, or a
+/// ZIP archive with a dataset, a store, Zarr, NumPy arrays or several inputs.
 ///
 /// # Errors
-/// Returns errors of reading the first bytes, and those of opening a frame. Damage of a Bloscpack file is reported where the
-/// file is read.
+/// Returns errors of reading the first bytes, errors of opening the input, and `Code::UnknownFormat` for a single Blosc chunk
+/// without a container. Damage of a Bloscpack file is reported by the methods that read it.
 pub fn open_source(
     source: impl ReadAt + Send + Sync + 'static,
     options: &Options,
@@ -152,7 +155,7 @@ fn open_shared(
     )?)))
 }
 
-/// Opens a Bloscpack file that can only be read once, in order. It reads up to the metadata.
+/// Opens a Bloscpack file that can only be read once, in order, such as a pipe. It reads the header and the metadata.
 ///
 /// ```
 /// use bloscpack_open::{Options, Selection, open_stream};
@@ -166,7 +169,7 @@ fn open_shared(
 /// ```
 ///
 /// # Errors
-/// Returns errors of the reader.
+/// Returns errors of the reader, and `Code::Usage` if the options have a dtype.
 pub fn open_stream(
     reader: impl Read + Send + 'static,
     options: &Options,
@@ -181,8 +184,11 @@ pub fn open_stream(
     )?)))
 }
 
-/// Opens what is at the root of a store, for reading: a dataset, a sparse frame, a tree of frames, Zarr, or a folder with any of
-/// them below it.
+/// Opens the root of a store for reading: a dataset, a sparse frame, a tree of frames, Zarr, or a folder that holds any of
+/// these.
+///
+/// A store is a tree of files by key: a directory, a ZIP archive, memory, or an object store of `bloscpack-remote`. A folder is
+/// searched completely.
 ///
 /// ```
 /// use bloscpack_open::datasets::CArray;
@@ -196,14 +202,23 @@ pub fn open_stream(
 /// ```
 ///
 /// # Errors
-/// Returns errors of the store, and those of opening what is there. Paths in them are relative to the root.
+/// Returns errors of the store and of opening the input, with paths relative to the root, and `Code::UnknownFormat` if nothing
+/// in it can be opened.
 pub fn open_store(store: impl Store + 'static, options: &Options) -> Result<Box<dyn Container>> {
     let folder = Below::new(Arc::new(store), Key::root());
     in_folder(probe_folder(&folder).reading()?, folder, options)
 }
 
-/// Opens a directory as the tree of what is below it; `None` if there is nothing that can be opened. It goes through all of the
-/// directory.
+/// Searches a whole directory for inputs, and opens it as a tree of them; `None` if there are none. Folders are recognized by
+/// their files. Files are members if their names end with `.blp`, `.b2nd`, `.b2frame` or `.b2z`.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_open::{Options, open_folder};
+/// let folder = open_folder("testdata/datasets/bcolz".as_ref(), &Options::new())?;
+/// assert!(folder.is_some_and(|folder| folder.is_tree()));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
 ///
 /// # Errors
 /// Returns errors of the file system.
@@ -239,7 +254,7 @@ fn in_folder(family: Family, folder: Below, options: &Options) -> Result<Box<dyn
     }
 }
 
-/// Opens what is at this path within an archive: at its root, also in the folder that contains everything in it.
+/// Opens a path inside an archive. If a single folder contains everything, the path may begin inside it.
 fn in_archive(source: SharedSource, inside: &str, options: &Options) -> Result<Box<dyn Container>> {
     let archive = ZipStore::open(Arc::clone(&source)).reading()?;
     if FrameStore::is_in(&archive)? {
@@ -250,7 +265,7 @@ fn in_archive(source: SharedSource, inside: &str, options: &Options) -> Result<B
     if inside.is_empty() && is_npz(&archive) {
         return open_file(source, Format::Npz, &ImportOptions::new(), options);
     }
-    // What is in the folder that contains everything is also found without its name.
+    // If a single folder contains everything, its name can be left out.
     let (key, only) = (Key::parse(inside).reading()?, archive.only_folder());
     let is_there = !inside.is_empty() && archive.kind(&first_of(&key)).reading()?.is_some();
     let at = if is_there {
@@ -276,10 +291,20 @@ fn first_of(key: &Key) -> Key {
     first
 }
 
-/// Opens what is at this path within a source: an archive, or a frame that is a tree of others.
+/// Opens a path inside a source: an archive, or a frame that is a tree of others.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_open::{Options, open_within};
+/// let file = std::fs::File::open("testdata/stores/tree.b2e")?;
+/// let array = open_within(file, "a/x", &Options::new())?;
+/// assert_eq!(array.outline()?.shape, Some(vec![3]));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
 ///
 /// # Errors
-/// Returns the errors of [`open_source`], and an error if nothing is at the path.
+/// Returns the errors of [`open_source`], and an error of the category [`Usage`](bloscpack_error::Category::Usage) if the path
+/// does not exist or the source has nothing inside.
 pub fn open_within(
     source: impl ReadAt + Send + Sync + 'static,
     path: &str,
@@ -293,7 +318,7 @@ pub fn open_within(
     }
 }
 
-/// Opens the file or the folder at this path of a store, or what is within such a file.
+/// Opens the file or folder at a path of a store, or a path inside such a file.
 pub(crate) fn open_below(
     store: &Below,
     path: &str,
@@ -317,7 +342,7 @@ pub(crate) fn open_below(
     }
 }
 
-/// Options for a dataset, with a cache of 64 MiB by default.
+/// The options of a dataset, with a cache of 64 MiB by default.
 fn dataset_options(options: &Options) -> Options {
     let cache = options.cache.unwrap_or(CACHE);
     options.clone().cache(cache)
@@ -339,7 +364,7 @@ fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> 
     })
 }
 
-/// Whether the header of a Blosc chunk begins the file, and the chunk is all of it.
+/// Whether the file is exactly one Blosc chunk.
 fn is_bare_chunk(source: &SharedSource) -> bool {
     let mut header = [0; 16];
     let header = source.read_exact_at(0, &mut header).map(|()| header);
@@ -354,7 +379,7 @@ fn nothing_at(path: &str) -> Error {
     error.with_hint("blpk ls lists what is within")
 }
 
-/// Whether an archive has nothing but arrays of NumPy.
+/// Whether all files at the root of an archive are NumPy arrays.
 fn is_npz(archive: &ZipStore) -> bool {
     let entries = archive.list(&Key::root()).unwrap_or_default();
     let mut names = entries.iter().map(|entry| entry.name.to_str());

@@ -1,4 +1,4 @@
-//! [`probe`]: the family of an input, by its first bytes.
+//! [`probe`]: finds the family of an input by its first bytes or its marker files.
 
 use crate::exchange::Format;
 use bloscpack_storage::{Key, ReadAt, Store};
@@ -8,12 +8,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Bytes that are looked at.
+/// The number of bytes that suffice.
 const LOOK: usize = 10;
 /// The first bytes of ZIP archives, with and without files.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// The nature of an input, as far as it is known without opening it.
+/// What shows about an input without opening it.
 ///
 /// ```
 /// use bloscpack_open::{Family, probe_source};
@@ -28,33 +28,32 @@ const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Probe {
-    /// The family; `None` for pipes, for paths that lead nowhere, and for bytes that are not recognized.
+    /// The family; `None` for pipes, for paths that do not exist or cannot be read, and for bytes that are not recognized.
     pub family: Option<Family>,
-    /// Whether a change to the file was begun and not ended. Only [`open`](super::open), which reads the journal
+    /// Whether a change to the file is unfinished: its first byte is `!`. Only [`open`](super::open), which reads the journal
     /// beside the file, sees the result of the change.
     pub is_marked: bool,
 }
 
-/// Inputs that are opened in the same way.
+/// Inputs that are opened by the same function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Family {
-    /// A Bloscpack file, with content or with records. A reader suffices to open it.
+    /// A Bloscpack file, with content or with records. It can also be read as a stream.
     Bloscpack,
-    /// A Blosc2 frame: a file, which must be read at any position, or the directory of a sparse frame, which must be
-    /// opened by its path.
+    /// A Blosc2 frame: a file, which must be readable at any position, or the directory of a sparse frame.
     Frame,
-    /// The directory of a dataset.
+    /// The directory of an array or table of bcolz, BLZ or carray.
     Dataset,
-    /// The directory of a tree of frames.
+    /// The directory of a store of python-blosc2.
     Store,
     /// The directory of a Zarr array or group.
     Zarr,
-    /// Any other directory, which may contain some of these.
+    /// Any other directory. It may contain inputs.
     Directory,
     /// A ZIP archive, which is read like a directory.
     Archive,
-    /// A file of NumPy, Arrow or Parquet. Other formats of other programs show in the name only.
+    /// A NumPy, Arrow or Parquet file. Text formats can only be recognized by their names.
     File(Format),
 }
 
@@ -65,7 +64,7 @@ const FILES: [(&[u8], Format); 3] = [
     (b"PAR1", Format::Parquet),
 ];
 
-/// The files by which directories are known. Where there are those of several families, the first counts.
+/// The marker files of directories. If there are several, the first in this list counts.
 const MARKS: [(&str, Family); 9] = [
     (bloscpack_frames::wire::METADATA_FILE, Family::Frame),
     (bloscpack_stores::EMBED_FILE, Family::Store),
@@ -78,12 +77,12 @@ const MARKS: [(&str, Family); 9] = [
     ("meta/shape", Family::Dataset),
 ];
 
-/// The paths of files by which a directory is known, relative to it.
+/// The paths of marker files, relative to a directory.
 pub fn marks() -> impl Iterator<Item = &'static str> {
     MARKS.iter().map(|(name, _)| *name)
 }
 
-/// The family of a folder, where files are looked for in this way.
+/// The family of a folder, by its marker files.
 fn by_marks(mut has: impl FnMut(&str) -> io::Result<bool>) -> io::Result<Family> {
     for (name, family) in MARKS {
         if has(name)? {
@@ -93,17 +92,17 @@ fn by_marks(mut has: impl FnMut(&str) -> io::Result<bool>) -> io::Result<Family>
     Ok(Family::Directory)
 }
 
-/// The family of the folder that is the root of a store.
+/// The family of the root of a store, by its marker files.
 pub(crate) fn probe_folder(store: &dyn Store) -> io::Result<Family> {
     by_marks(|name| match store.kind(&Key::parse(name)?) {
         Ok(kind) => Ok(kind.is_some()),
-        // There is a file where a folder would have to be.
+        // A file stands where the path has a folder.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
         Err(error) => Err(error),
     })
 }
 
-/// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
+/// Finds the family of a path. Pipes and devices are not opened, because their writer would notice.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -114,8 +113,8 @@ pub(crate) fn probe_folder(store: &dyn Store) -> io::Result<Family> {
 /// ```
 ///
 /// # Errors
-/// Returns errors of the file system, except for those that are about the name or about permissions: such a path has no
-/// family, and opening it reports the error.
+/// Returns errors of the file system, except about the name or permissions: such a path has no family, and opening it reports
+/// the error.
 pub fn probe(path: &Path) -> io::Result<Probe> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -134,9 +133,9 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
     }
 }
 
-/// Looks at the first bytes of a source.
+/// Finds the family of a source by its first 10 bytes.
 ///
-/// A source that is cut within the bytes that are looked at has the family of which they may be the beginning.
+/// If the source ends within a magic number, it has the family of that number.
 ///
 /// # Errors
 /// Returns errors of the source.
@@ -145,7 +144,14 @@ pub fn probe_source<S: ReadAt + ?Sized>(source: &S) -> io::Result<Probe> {
     Ok(probe_bytes(begin(source, &mut first)?))
 }
 
-/// Looks at the first bytes of an input. Ten are sufficient.
+/// Finds the family of an input by its first bytes. Ten suffice.
+///
+/// ```
+/// use bloscpack_open::{Family, probe_bytes};
+/// assert_eq!(probe_bytes(b"PK\x03\x04").family, Some(Family::Archive));
+/// assert_eq!(probe_bytes(b"bl").family, Some(Family::Bloscpack));
+/// assert_eq!(probe_bytes(b"day,close").family, None);
+/// ```
 #[must_use]
 pub fn probe_bytes(first: &[u8]) -> Probe {
     {
@@ -178,13 +184,13 @@ pub fn probe_bytes(first: &[u8]) -> Probe {
     }
 }
 
-/// Whether a file of this magic number begins here, or is cut within it.
+/// Whether the bytes begin with this magic number, or end within it.
 fn begins(first: &[u8], magic: &[u8]) -> bool {
     let len = first.len().min(magic.len());
     len > 0 && first.get(..len) == magic.get(..len)
 }
 
-/// Whether a file of this magic number begins here, with the mark of a change over its first byte.
+/// Whether the bytes begin with this magic number, whose first byte was replaced by the mark of an unfinished change.
 fn is_marked(first: &[u8], magic: &[u8]) -> bool {
     let rest = magic.get(1..);
     first.first() == Some(&MARK) && first.get(1..magic.len()) == rest
@@ -202,7 +208,7 @@ fn directory(path: &Path) -> io::Result<Probe> {
     })
 }
 
-/// Whether the name is wrong, and not the disk.
+/// Whether the error is about the name or permissions, and not about the disk.
 pub(crate) fn is_about_name(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound, PermissionDenied};
     let kinds = [
@@ -215,7 +221,7 @@ pub(crate) fn is_about_name(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// Reads the first bytes, or as many as there are.
+/// Fills the buffer from the start of the source, as far as the source reaches.
 fn begin<'a, S: ReadAt + ?Sized>(source: &S, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let mut len = 0;
     while let Some(rest) = buffer.get_mut(len..).filter(|rest| !rest.is_empty()) {

@@ -3,36 +3,36 @@
 use bloscpack::verify::{self, Damage};
 use bloscpack_wire::internal::to_u64;
 
-/// The result of [`Container::verify`](super::Container::verify), for every kind of input.
+/// The result of [`Container::verify`](super::Container::verify), for all kinds of input.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The number of chunks; in Bloscpack files damaged ones included, elsewhere only sound ones.
+    /// The number of chunks: in Bloscpack files all, elsewhere only the sound ones.
     pub chunks: u64,
     /// Uncompressed bytes of the sound chunks.
     pub bytes: u64,
-    /// Records in the sound chunks; 0 if the chunks hold no records.
+    /// The number of records in the sound chunks; 0 if the chunks hold no records.
     pub records: u64,
-    /// Number of damages; for datasets and frames at most some thousand.
+    /// The number of damages; a check of a dataset or frame stops after about a thousand per array.
     pub damage_count: u64,
-    /// All damages, in the order of their positions; none after [`Container::verify`](super::Container::verify), which
-    /// passes them on.
+    /// All damages in the order of their positions; empty after [`Container::verify_with`](super::Container::verify_with),
+    /// which passes them on.
     pub damages: Vec<Damage>,
-    /// Whether damages can say which bytes of the input, which content and which records they affect. Elsewhere the
+    /// Whether damages carry the affected bytes of the input, content and records, as in Bloscpack files. In other inputs the
     /// error names the file and the chunk.
     pub is_located: bool,
-    /// Things that are unusual but not wrong.
+    /// What is unusual but not wrong.
     pub warnings: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// Whether no damage was found. Warnings do not count.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.damage_count == 0
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds the result for another input.
     pub(crate) fn add(&mut self, other: impl Into<Self>) {
         let other = other.into();
         self.chunks += other.chunks;

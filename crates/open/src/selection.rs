@@ -1,4 +1,4 @@
-//! [`Selection`]: the part of an input that is wanted.
+//! [`Selection`]: the part of an input to read.
 
 use super::error::{no_chunk, not_a_table, number_of};
 use super::text::count;
@@ -8,14 +8,14 @@ use bloscpack_error::checked::len_of;
 use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
-/// The part of an input that is wanted; by default all of it.
+/// The part of an input to read; by default all of it.
 ///
 /// ```
 /// use bloscpack_open::{Bounds, Part, Selection};
 /// let first_rows = Selection::of(Part::Rows(Bounds::from(..10))).columns(["price"]);
 /// assert_eq!(first_rows.columns, ["price"]);
 ///
-/// // What an input does not have is wrong usage.
+/// // A part that the input does not have is an error.
 /// # use bloscpack_open::{Options, open_source};
 /// let file = bloscpack::compress(b"content")?;
 /// let mut container = open_source(file, &Options::new())?;
@@ -28,34 +28,36 @@ use std::ops::Range;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Selection {
-    /// The columns of a table, in this order; all if there are none.
+    /// The columns of a table, in this order; all if empty.
     pub columns: Vec<String>,
     /// The part of the content, or of each of these columns.
     pub part: Part,
-    /// Whether NaN and "not a time" are exported as missing values, as they are from columns that say so themselves.
+    /// Whether [`export`](crate::Container::export) writes NaN and NaT ("not a time") as missing values. Columns that are
+    /// marked with missing values always do.
     pub nan_as_null: bool,
-    /// Whether the only column is exported as an array: a `.npy` file then has plain elements, without a field.
+    /// Whether [`export`](crate::Container::export) writes a single column as an array: a `.npy` file then has plain elements,
+    /// without a field.
     pub as_array: bool,
 }
 
-/// A part of the content.
+/// A part of the content of an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {
-    /// All of it.
+    /// Everything.
     #[default]
     All,
-    /// Bytes of the uncompressed content; those of arrays are in C order.
+    /// A range of the uncompressed content; the bytes of an array are in C order.
     Bytes(Bounds),
-    /// The chunk with this number, counted from 0, and from the first member of concatenated files.
+    /// The chunk with this number, counted from 0, over all members if files are concatenated.
     Chunk(u64),
-    /// Rows of an array or of a table: elements along the first axis.
+    /// Rows of an array or a table: positions along the first axis.
     Rows(Bounds),
     /// A slice of an array, or of a single column.
     Slice(Slice),
 }
 
-/// A range, perhaps to the end.
+/// A range of rows or bytes. It may be open at the end, and count from the end.
 ///
 /// ```
 /// use bloscpack_open::Bounds;
@@ -67,11 +69,11 @@ pub enum Part {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The first that is wanted.
+    /// The first row or byte.
     pub start: u64,
-    /// The one after the last; `None` for all that follow.
+    /// The end, exclusive; `None` for the end of the input.
     pub end: Option<u64>,
-    /// Whether the start counts from the end of all, backwards, and whether the end does.
+    /// Whether `start` and `end` count backwards from the end of the input.
     pub from_end: (bool, bool),
 }
 
@@ -87,34 +89,34 @@ impl Selection {
         }
     }
 
-    /// The same of these columns, in this order.
+    /// Restricts it to these columns, in this order.
     #[must_use]
     pub fn columns(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.columns = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The same with NaN and "not a time" as missing values, if wanted.
+    /// Sets whether NaN and NaT are exported as missing values; false by default.
     #[must_use]
     pub fn nan_as_null(mut self, nan_as_null: bool) -> Self {
         self.nan_as_null = nan_as_null;
         self
     }
 
-    /// The same with the only column as an array, if wanted.
+    /// Sets whether the only column is exported as an array; false by default.
     #[must_use]
     pub fn as_array(mut self, as_array: bool) -> Self {
         self.as_array = as_array;
         self
     }
 
-    /// Refuses columns where there is no table.
+    /// Refuses columns, for an input that is not a table.
     pub(crate) fn refuse_columns(&self) -> Result<()> {
         refuse_column(self.columns.first().map(String::as_str))
     }
 }
 
-/// Refuses a column of what is not a table.
+/// Refuses a column, for an input that is not a table.
 pub(crate) fn refuse_column(column: Option<&str>) -> Result<()> {
     match column {
         None => Ok(()),
@@ -126,7 +128,7 @@ pub(crate) fn refuse_column(column: Option<&str>) -> Result<()> {
 pub type Stepped = (Vec<Range<u64>>, Vec<u64>);
 
 impl Part {
-    /// Refuses a range of bytes if fewer of it exist, or if it begins past the end: `len` bytes were passed or copied.
+    /// Checks that a range of bytes exists. `found` bytes of it were copied; `len` bytes were passed or copied in total.
     pub(crate) fn check(&self, found: u64, len: u64) -> Result<u64> {
         let Self::Bytes(bounds) = self else {
             return Ok(found);
@@ -144,7 +146,9 @@ impl Part {
         Err(Error::new(Code::OutOfBounds, message))
     }
 
-    /// Its elements in an array of this shape and chunk shape, and which of their bytes in C order.
+    /// The elements of the part in an array of these shapes, and the range of their bytes in C order that belongs to the part.
+    ///
+    /// For all parts but [`Bytes`](Self::Bytes), that is every byte.
     ///
     /// ```
     /// use bloscpack_open::Part;
@@ -155,7 +159,8 @@ impl Part {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::OutOfBounds`] for rows, chunks or positions that do not exist. A range of bytes is clipped.
+    /// Returns [`Code::OutOfBounds`] for rows, chunks or positions that do not exist. A range of bytes is clipped instead.
+    /// Returns `Code::Usage` for a slice with steps, see [`stepped`](Self::stepped).
     pub fn resolve(
         &self,
         shape: &[u64],
@@ -178,7 +183,7 @@ impl Part {
 }
 
 impl Part {
-    /// The elements of a slice with steps as an array of their own; `None` for all other parts.
+    /// A slice with steps as an array of its own; `None` for any other part.
     ///
     /// # Errors
     /// Returns the errors of [`Slice::ranges`](crate::Slice::ranges).
@@ -188,7 +193,7 @@ impl Part {
         window.transpose()
     }
 
-    /// The ranges and the steps of a slice with steps in an array of this shape; `None` for all other parts.
+    /// The ranges and the steps of a slice with steps, in an array of this shape; `None` for any other part.
     ///
     /// # Errors
     /// Returns the errors of [`Slice::ranges`](crate::Slice::ranges).
@@ -201,7 +206,7 @@ impl Part {
         }
     }
 
-    /// Its elements in an array of this shape, where chunks and bytes have no meaning.
+    /// The elements of the part in an array of this shape. Refuses bytes and chunks.
     pub(crate) fn region(&self, shape: &[u64]) -> Result<Region> {
         match self {
             Self::Bytes(_) | Self::Chunk(_) => Err(Error::usage(
@@ -212,7 +217,7 @@ impl Part {
     }
 }
 
-/// The rows that contain these bytes of an array, and the position of the bytes in those.
+/// The rows that contain these bytes of an array, and the range of the bytes within those rows.
 fn of_bytes(bounds: Bounds, shape: &[u64], itemsize: u64) -> (Region, Range<u64>) {
     let all = Region::all(shape).bytes(itemsize);
     let row = shape.split_first().map_or(&[][..], |(_, row)| row);
@@ -224,6 +229,7 @@ fn of_bytes(bounds: Bounds, shape: &[u64], itemsize: u64) -> (Region, Range<u64>
     (Region::of_rows(rows, shape), start - before..end - before)
 }
 
+/// The elements of a chunk.
 fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region> {
     let grid = Grid::new(shape.to_vec(), chunk_shape.to_vec());
     let chunks = grid.count().unwrap_or(u64::MAX);
@@ -235,12 +241,12 @@ fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region> {
 }
 
 impl Bounds {
-    /// The range of so many.
+    /// The range in an input of `rows` rows. A position that counts backwards past the start becomes 0, as in Python.
     ///
     /// # Errors
-    /// Returns [`Code::OutOfBounds`] if there are not so many.
+    /// Returns [`Code::OutOfBounds`] for a range that ends past the last row, or before it begins.
     pub fn resolve(self, rows: u64) -> Result<Range<u64>> {
-        // As in Python, there may be fewer than are counted backwards.
+        // As in Python, a position that counts backwards past the start becomes 0.
         let place = |at: u64, is_back| if is_back { rows.saturating_sub(at) } else { at };
         let start = place(self.start, self.from_end.0);
         let last = self.end.map_or(rows, |end| place(end, self.from_end.1));
@@ -255,7 +261,7 @@ impl Bounds {
         Err(Error::new(Code::OutOfBounds, message).with_hint(number_of(rows, "row")))
     }
 
-    /// As numbers, where everything ends at the highest.
+    /// The range with `u64::MAX` for an open end. Ignores `from_end`.
     pub(crate) fn range(self) -> Range<u64> {
         self.start..self.end.unwrap_or(u64::MAX)
     }

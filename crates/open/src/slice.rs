@@ -1,14 +1,14 @@
-//! [`Slice`]: a box of elements, in the notation of Python.
+//! [`Slice`]: a box of elements, in Python's notation.
 
 use super::Region;
 use bloscpack_error::{Code, Error};
 use std::ops::Range;
 use std::str::FromStr;
 
-/// A part of each axis of an array, such as `0:10,:,-1`, in the notation of Python. Axes that are left out are whole.
+/// A part of each axis of an array, in Python's notation: `0:10,:,-1`. Axes that are left out are whole.
 ///
-/// A range is clipped to the axis, as in Python, and may have a step of at least 1; a single position must exist, and its axis
-/// stays, with length 1.
+/// A range is clipped to its axis, as in Python, and may have a step of 1 or more. A single position must exist; its axis
+/// remains, with length 1. Negative numbers count from the end.
 ///
 /// ```
 /// use bloscpack_open::Slice;
@@ -28,17 +28,17 @@ pub struct Slice {
 /// Positions along an axis. A negative one counts from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Axis {
-    /// One position.
+    /// A single position.
     At(i64),
-    /// From the first position up to, but not including, the second, by this step.
+    /// A range from the first number up to, but not including, the second, with a step.
     Between(Option<i64>, Option<i64>, u64),
 }
 
 impl Slice {
-    /// Its elements in an array of this shape.
+    /// The box of elements in an array of this shape.
     ///
     /// # Errors
-    /// Returns the errors of [`ranges`](Self::ranges), and wrong usage for a slice with steps, which is no box of elements.
+    /// Returns the errors of [`ranges`](Self::ranges), and `Code::Usage` for a slice with steps.
     pub fn resolve(&self, shape: &[u64]) -> bloscpack_error::Result<Region> {
         if self.has_steps() {
             return Err(Error::usage(
@@ -48,15 +48,15 @@ impl Slice {
         self.region(shape)
     }
 
-    /// The ranges of its axes in an array of this shape, with what its steps leave out.
+    /// The range along each axis of an array of this shape, as if all steps were 1.
     ///
     /// # Errors
-    /// Returns [`Code::OutOfBounds`] for more axes than the array has, and for a single position outside of its axis.
+    /// Returns [`Code::OutOfBounds`] for more axes than the array has, and for a single position outside its axis.
     pub fn ranges(&self, shape: &[u64]) -> bloscpack_error::Result<Vec<Range<u64>>> {
         Ok(self.region(shape)?.ranges)
     }
 
-    /// The step along each axis that it names.
+    /// The step along each axis that the slice names; 1 for a single position.
     #[must_use]
     pub fn steps(&self) -> Vec<u64> {
         let axes = self.axes.iter();
@@ -67,7 +67,7 @@ impl Slice {
         .collect()
     }
 
-    /// Whether any step is not 1.
+    /// Whether any step is greater than 1.
     #[must_use]
     pub fn has_steps(&self) -> bool {
         self.steps().iter().any(|step| *step != 1)
@@ -91,7 +91,7 @@ impl Slice {
 }
 
 impl Axis {
-    /// The positions along this axis, of this length.
+    /// The positions along axis number `axis`, which has length `len`.
     fn resolve(self, axis: usize, len: u64) -> bloscpack_error::Result<Range<u64>> {
         match self {
             Self::At(position) => {
@@ -113,7 +113,7 @@ impl Axis {
     }
 }
 
-/// The position counted from the beginning, if it is not before that.
+/// The position counted from the start; `None` if it is before the start.
 fn from_end(position: i64, len: u64) -> Option<u64> {
     match u64::try_from(position) {
         Ok(position) => Some(position),
@@ -121,7 +121,7 @@ fn from_end(position: i64, len: u64) -> Option<u64> {
     }
 }
 
-/// The error is a text for people.
+/// Parses Python's notation. The error is a message for the user.
 impl FromStr for Slice {
     type Err = String;
 
@@ -131,6 +131,7 @@ impl FromStr for Slice {
     }
 }
 
+/// Parses the part for one axis.
 fn parse(text: &str) -> Result<Axis, String> {
     let wrong = || {
         format!(

@@ -1,4 +1,4 @@
-//! [`Summary`]: a report on an input, for scripts and for people.
+//! [`Summary`]: a report on an input, as JSON and as lines of text.
 
 use super::Kind;
 use bloscpack_wire::internal::json;
@@ -7,13 +7,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The field with the members of a file.
+/// The JSON field that lists the members of a file.
 pub(crate) const MEMBERS: &str = "members";
 
-/// A report on an input, without its content: the fields of a JSON object, and lines for people.
+/// A report on an input without its content: the fields of a JSON object for scripts, and lines of text for users.
 ///
-/// It implements [`Serialize`]. Metadata and attributes are written as they are in the file, with all digits of their
-/// numbers; only `NaN` and the infinities, which JSON does not have, become `null`.
+/// It implements [`Serialize`]. Metadata and attributes are written in their file's spelling, with all digits of their numbers;
+/// only `NaN` and the infinities, which JSON lacks, become `null`.
 ///
 /// ```
 /// use bloscpack_open::{Options, open_source};
@@ -30,32 +30,33 @@ pub struct Summary {
     kind: Kind,
     pub(crate) is_complete: bool,
     fields: Vec<(String, Field)>,
-    /// Lines for people.
     pub(crate) lines: Vec<Line>,
 }
 
 /// The value of a field.
 #[derive(Debug)]
 enum Field {
+    /// A value that was made for the summary.
     Value(Value),
-    /// JSON as it is in a file.
+    /// JSON in the spelling of a file.
     Text(Box<RawValue>),
+    /// The summaries of members or columns.
     Parts(Vec<Summary>),
 }
 
-/// A line of a [`Summary`] for people. Texts from files are as they are: escape what a terminal would interpret.
+/// A line of text of a [`Summary`]. Texts from files are not escaped: do that before you print them to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Line {
     /// A label and its value.
     Fact(&'static str, String),
-    /// A label and a JSON text as it is in the file, where Python may have written `NaN`.
+    /// A label and a JSON text in the spelling of a file, in which Python may have written `NaN`.
     Json(&'static str, String),
-    /// A line that belongs to the one before.
+    /// A continuation of the line before.
     More(String),
 }
 
-/// Why sizes are not known.
+/// The size in place of one that is unknown.
 const UNLISTED: &str = "unknown: the store has no listing";
 
 impl Summary {
@@ -68,25 +69,26 @@ impl Summary {
         }
     }
 
-    /// The kind of input.
+    /// The kind of the input.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Whether everything that its writer announced is present.
+    /// Whether everything that the writer announced is present. False for a file whose writer did not finish, and for a dataset
+    /// with missing superchunks.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
 
-    /// The lines for people: those of the only member, or those about all members together.
+    /// The lines of text: about the only member, or about all members together.
     #[must_use]
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
 
-    /// The value of a field, unless it is JSON from a file or consists of summaries.
+    /// The value of a field. `None` for JSON from a file, and for a list of summaries.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.fields.iter().find_map(|(name, field)| match field {
@@ -95,7 +97,7 @@ impl Summary {
         })
     }
 
-    /// The members of a Bloscpack file, if there are several: none after
+    /// The summaries of the members, if several Bloscpack files are concatenated; otherwise empty. Also empty after
     /// [`summary_with`](super::Container::summary_with), which passes them on.
     ///
     /// ```
@@ -117,8 +119,8 @@ impl Summary {
         members.filter(|members| members.len() > 1).unwrap_or(&[])
     }
 
-    /// The same report with these members, which were passed on by
-    /// [`summary_with`](super::Container::summary_with).
+    /// The summary as JSON with these members in place of its own, for members that
+    /// [`summary_with`](super::Container::summary_with) has passed on.
     ///
     /// ```
     /// use bloscpack_open::{Options, open_source};
@@ -136,13 +138,13 @@ impl Summary {
         WithMembers(self, Some(members))
     }
 
-    /// Puts a field before all others.
+    /// Adds a field before all others.
     pub fn prepend(&mut self, key: &str, value: impl Into<Value>) {
         self.fields
             .insert(0, (key.to_owned(), Field::Value(value.into())));
     }
 
-    /// Adds a field, or all fields of an object.
+    /// Adds all fields of a JSON object.
     pub(crate) fn add(&mut self, fields: Value) {
         if let Value::Object(fields) = fields {
             let fields = fields
@@ -152,13 +154,13 @@ impl Summary {
         }
     }
 
-    /// Adds a field at the end.
+    /// Adds a field after all others.
     pub fn append(&mut self, key: &str, value: impl Into<Value>) {
         self.fields
             .push((key.to_owned(), Field::Value(value.into())));
     }
 
-    /// Adds JSON as it is in a file.
+    /// Adds JSON in the spelling of a file.
     pub(crate) fn add_json(&mut self, key: &str, text: &str) {
         let json = json::plain(text).ok();
         let json = json.and_then(|json| RawValue::from_string(json).ok());
@@ -166,12 +168,12 @@ impl Summary {
         self.fields.push((key.to_owned(), field));
     }
 
-    /// Adds summaries of parts.
+    /// Adds a list of summaries.
     pub(crate) fn add_parts(&mut self, key: &str, parts: Vec<Self>) {
         self.fields.push((key.to_owned(), Field::Parts(parts)));
     }
 
-    /// Puts members in their place.
+    /// Replaces the list of members.
     pub(crate) fn set_members(&mut self, members: Vec<Self>) {
         let field = self.fields.iter_mut().find(|(key, _)| key == MEMBERS);
         if let Some((_, field)) = field {
@@ -184,17 +186,16 @@ impl Summary {
         self.fields.extend(other.fields);
     }
 
-    /// Adds a line.
     pub(crate) fn line(&mut self, label: &'static str, value: impl fmt::Display) {
         self.lines.push(Line::Fact(label, value.to_string()));
     }
 
-    /// Adds a line of names.
+    /// Adds a line with a list of names.
     pub(crate) fn names(&mut self, label: &'static str, names: &[&str]) {
         self.line(label, super::text::list(names));
     }
 
-    /// Adds lines of both sizes of the content, and of their ratio.
+    /// Adds lines with both sizes of the content and their ratio.
     pub(crate) fn sizes(&mut self, uncompressed: u64, compressed: Option<u64>) {
         self.line("uncompressed_bytes", super::text::pretty(uncompressed));
         let Some(compressed) = compressed else {
@@ -216,7 +217,7 @@ impl Summary {
     }
 }
 
-/// A summary, perhaps with other members.
+/// A summary, optionally with other members.
 struct WithMembers<'a, T>(&'a Summary, Option<T>);
 
 impl<T: Serialize> Serialize for WithMembers<'_, T> {
@@ -240,7 +241,7 @@ impl Serialize for Summary {
     }
 }
 
-/// The names, each once.
+/// The names sorted, each once.
 pub(crate) fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let mut names: Vec<_> = names.collect();
     names.sort_unstable();

@@ -1,11 +1,11 @@
-//! Texts of summaries, which the command uses, too.
+//! Texts for summaries and for the command `blpk`.
 
 use std::fmt::Display;
 
-/// The units, by their letter: powers of 1024 as in the Python tool.
+/// The units by letter, as powers of 1024, as in the Python tool.
 const UNITS: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
-/// A number of bytes for people: `1.5M (1572864B)`.
+/// A number of bytes with a unit: `1.50M (1572864B)`.
 #[must_use]
 pub fn pretty(bytes: u64) -> String {
     let unit = UNITS.into_iter().find(|(_, shift)| bytes >> shift > 0);
@@ -21,7 +21,7 @@ pub fn pretty(bytes: u64) -> String {
     )
 }
 
-/// `1 chunk`, `2 chunks`.
+/// A number and a noun: `1 chunk`, `2 chunks`.
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -34,7 +34,7 @@ pub fn or_unknown(value: Option<impl Display>) -> String {
     value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
 }
 
-/// A shape as Python writes it: `(1000, 3)`, `(7,)`.
+/// A shape in Python's notation: `(1000, 3)`, `(7,)`.
 #[must_use]
 pub fn shape(shape: &[u64]) -> String {
     match shape {
@@ -46,7 +46,7 @@ pub fn shape(shape: &[u64]) -> String {
     }
 }
 
-/// Text out of a file, without anything that a terminal would interpret.
+/// Text from a file, with control characters escaped for a terminal.
 #[must_use]
 pub fn plain(text: &str) -> String {
     let mut plain = String::new();
@@ -60,7 +60,7 @@ pub fn plain(text: &str) -> String {
     plain
 }
 
-/// `lz4, zstd`, or `none`.
+/// A list of names: `lz4, zstd`, or `none`.
 #[must_use]
 pub fn list(names: &[&str]) -> String {
     if names.is_empty() {

@@ -1,8 +1,8 @@
-//! [`Warnings`]: what is unusual, until somebody asks.
+//! [`Warnings`]: collects warnings until they are taken.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Warnings that are still to be shown, each once.
+/// Warnings that were not taken yet, each once.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(Mutex<Vec<String>>);
 

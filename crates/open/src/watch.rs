@@ -1,4 +1,4 @@
-//! Sources that are watched: the progress of the work, and its end before time.
+//! Counts progress, and lets the progress function end the work.
 
 use crate::exchange::{Batch, BoxedSource, Schema, Source};
 use bloscpack::Watch;
@@ -7,18 +7,18 @@ use bloscpack_storage::{ReadAt, SharedSource};
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// Counts bytes of the source.
+/// Counts bytes. An error of the progress function ends the work.
 pub(crate) fn advance(watch: &Watch, bytes: u64, total: Option<u64>) -> Result<()> {
     let done = watch.count(bytes, total);
     done.map_err(|error| Error::from(error).on(Side::Source))
 }
 
-/// Counts bytes of work that an error of the callback cannot end.
+/// Counts bytes of work that the progress function cannot end.
 pub(crate) fn show(watch: &Watch, bytes: u64, total: u64) {
     let _ = watch.count(bytes, Some(total));
 }
 
-/// Counts the bytes of rows.
+/// Counts the bytes of all rows that are read from a source.
 pub fn rows<'a>(watch: &Watch, source: BoxedSource<'a>) -> BoxedSource<'a> {
     Box::new(Watched {
         inner: source,

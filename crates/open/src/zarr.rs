@@ -1,4 +1,5 @@
-//! Zarr: all of `bloscpack-zarr`, and arrays of other formats that become Zarr arrays without being compressed anew.
+//! Zarr: all of `bloscpack-zarr`, and [`Conversion`], which turns any array into a Zarr array and takes over its compressed
+//! chunks where possible.
 //!
 //! ```
 //! # testkit::enter_testdata();
@@ -27,12 +28,13 @@ use bloscpack_error::Result;
 use bloscpack_storage::{Key, Store};
 use std::sync::Arc;
 
-/// An array of another format, and the Zarr array that it becomes.
+/// An array of any format, and the Zarr array that it becomes.
 pub struct Conversion<'a> {
-    /// The new array. Other shapes or settings of its chunks mean that all are compressed anew.
+    /// The description of the new array. If you change the shape or the settings of its chunks, all chunks are compressed
+    /// again.
     pub new: NewArray,
     source: Box<dyn Array + 'a>,
-    /// The grid and the settings for which chunks can be taken.
+    /// The chunk shape and the settings with which chunks can be taken over.
     like: (Vec<u64>, ChunkSettings),
 }
 
@@ -45,23 +47,25 @@ impl std::fmt::Debug for Conversion<'_> {
 }
 
 impl<'a> Conversion<'a> {
-    /// An array of any format. Its stored chunks can be taken as they are where they are Blosc chunks of the elements that a chunk of
-    /// the new array has.
+    /// Prepares an array for Zarr, with its chunk shape, fill value, attributes, axis names and compression.
+    ///
+    /// A Blosc chunk is taken over without recompression if it holds exactly the elements of a chunk of the new array. Snappy
+    /// becomes LZ4, which numcodecs can read.
     ///
     /// # Errors
     /// Returns damage of the metadata.
     pub fn of(array: impl Array + 'a, format: Format) -> Result<Self> {
         let (grid, about) = (array.grid(), array.description()?);
-        // In Zarr, the lengths of a chunk are at least 1.
+        // A chunk of Zarr has at least length 1 along each axis.
         let chunk: Vec<u64> = grid.chunk_shape().iter().map(|len| (*len).max(1)).collect();
         let mut new = NewArray::new(format, array.dtype().clone(), grid.shape(), &chunk);
         new.fill = about.fill;
         new.fortran = about.is_fortran;
         new.settings = about.settings.unwrap_or(new.settings);
         about.attributes.text().clone_into(&mut new.attributes);
-        // Zarr has a name for each axis, or none.
+        // Zarr names all axes or none.
         new.dimension_names = about.axes.and_then(|names| names.into_iter().collect());
-        // numcodecs has no Snappy.
+        // numcodecs does not have Snappy.
         if new.settings.compressor == Compressor::Snappy {
             let compressor = Compressor::Lz4;
             new.settings = new
@@ -84,11 +88,13 @@ impl<'a> Conversion<'a> {
         Ok(Self { new, source, like })
     }
 
-    /// Writes the array into a folder of a store, and returns what a group has to know of it, and how its chunks were made.
-    /// `progress` is called with the bytes of each chunk, and ends the work with an error.
+    /// Writes the array into a folder of a store. Returns what a group needs to know about the array, and how many chunks were
+    /// taken over and compressed.
+    ///
+    /// `progress` is called with the uncompressed bytes of each chunk; an error from it ends the work.
     ///
     /// # Errors
-    /// Returns the errors of [`ArrayWriter`] and of reading the array, and that of `progress`.
+    /// Returns the errors of [`ArrayWriter`], of reading the array, and of `progress`.
     pub fn write(
         self,
         store: Arc<dyn Store>,
@@ -103,7 +109,7 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// The dtype of fields that version 3 has no byte order for, if it is that.
+/// The dtype, if it has big-endian fields, which Zarr 3 cannot express.
 fn swapped(new: &NewArray) -> Option<DType> {
     let is_swapped = new.format == Format::V3 && new.dtype.fields().is_some() && new.dtype.is_big();
     is_swapped.then(|| new.dtype.clone())

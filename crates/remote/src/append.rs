@@ -1,8 +1,10 @@
-//! Rows that are appended to an array in a bucket, or set in one superchunk of it.
+//! Appends rows to an array in a bucket, or sets rows in one superchunk (a file in its `data/` folder).
 //!
-//! The file with the number of rows decides: it is replaced first by one with the same numbers and a mark, which makes every
-//! other writer fail that has seen an earlier one, and last by the new numbers. What is put between the two means nothing to
-//! readers: chunks after the last row, and a last chunk that begins with the rows that it had.
+//! ```text
+//!  meta/sizes, old numbers and a mark    every writer that has seen an earlier version now fails
+//!  data/__N.blp, several at once         readers ignore chunks after the last row; the last counted one keeps its rows
+//!  meta/sizes, new numbers               the new rows are visible
+//! ```
 
 use crate::conflict::ChangedByAnotherWriter;
 use crate::error::Failure;
@@ -16,18 +18,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-/// The file with the number of rows.
+/// The file with the number of rows, and its maximum length.
 const COUNT: &str = "meta/sizes";
-/// The most bytes of it.
+/// Maximum length of that file.
 const MAX_COUNT: usize = 1 << 20;
 
-/// The failure to make a change that is more than one object.
+/// The error for a change of more than one object.
 pub(crate) fn refused(name: &str, what: &str) -> Failure {
     let hint = "a bucket changes one object at a time; write the dataset anew under another URL, or change a copy on the disk and upload that";
     Failure::new(ErrorKind::Unsupported, format!("{name}: {what} ({hint})"))
 }
 
-/// The steps that append rows, if that is what these objects do.
+/// The steps that append rows, if these objects do that.
 pub(crate) fn steps(editor: &Arc<Overlay>, mut puts: Vec<Put>) -> Result<Vec<Vec<Put>>, Failure> {
     let name = &editor.place.name;
     let count = puts.iter().position(|put| put.path == COUNT);
@@ -44,7 +46,7 @@ pub(crate) fn steps(editor: &Arc<Overlay>, mut puts: Vec<Put>) -> Result<Vec<Vec
         ));
     }
     if let Change::OfOneObject = check_rows(editor, &puts)? {
-        // The number of rows stays, and that of bytes is for people.
+        // The number of rows stays the same. Readers ignore the number of bytes.
         return Ok(vec![vec![count], puts]);
     }
     let old = read(&*View::old(editor).open(&Key::parse(COUNT)?)?)?;
@@ -64,13 +66,14 @@ pub(crate) fn steps(editor: &Arc<Overlay>, mut puts: Vec<Put>) -> Result<Vec<Vec
 
 /// A change that can be made by requests for one object each.
 enum Change {
-    /// Rows that were there, in one superchunk.
+    /// Existing rows in one superchunk.
     OfOneObject,
     /// New rows.
     Append,
 }
 
-/// Refuses a change that readers could see before its end: of rows that were there, or of a layout where a file is more.
+/// Refuses a change that readers could see in part: of existing rows, or in a layout with several chunks in a
+/// file.
 fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<Change, Failure> {
     let name = &editor.place.name;
     let failed = |error: bloscpack::Error| {
@@ -136,7 +139,7 @@ fn read(object: &dyn StoreFile) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A text that no other writer has.
+/// A text that no other writer uses.
 fn fresh_mark() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -178,7 +181,7 @@ impl Store for View {
 
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         let mut entries = self.editor.list(folder)?;
-        // The journal is that of the change which is being made.
+        // Hide the journal of the change that is being made.
         entries.retain(|entry| entry.name.to_str().is_none_or(|name| name != JOURNALS));
         Ok(entries)
     }

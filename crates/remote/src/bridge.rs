@@ -1,4 +1,4 @@
-//! [`Bridge`]: asynchronous work, from threads that wait for it.
+//! [`Bridge`]: runs asynchronous work for threads that wait for it.
 
 use bloscpack::storage::internal::Process;
 use std::future::Future;
@@ -8,11 +8,11 @@ use std::thread;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Runs asynchronous work for callers that wait for it, on one thread in the background.
+/// Runs asynchronous work on one background thread, for callers that wait for it.
 ///
-/// It may be used from any thread, also from one that runs the tasks of another runtime: nothing is polled on the caller's
-/// thread, which only waits for a channel. The runtime is made on the thread in the background, and ends there when the last
-/// clone of its bridge is dropped.
+/// It can be used from any thread, including one that runs the tasks of another runtime: nothing is polled on
+/// the caller's thread, which only waits on a channel. Clones share the runtime, which ends when the last one
+/// is dropped.
 ///
 /// ```
 /// let bridge = bloscpack_remote::Bridge::new()?;
@@ -22,17 +22,17 @@ use tokio::sync::oneshot;
 #[derive(Debug, Clone)]
 pub struct Bridge {
     handle: Handle,
-    /// A forked child has no thread in the background, and would wait for ever.
+    /// A forked child has no background thread, and would wait forever.
     process: Process,
     _running: Option<Arc<Running>>,
 }
 
-/// Ends the thread in the background when it is dropped.
+/// Ends the background thread when it is dropped.
 #[derive(Debug)]
 struct Running(#[expect(dead_code, reason = "its end ends the thread")] oneshot::Sender<()>);
 
 impl Bridge {
-    /// Starts the thread in the background.
+    /// Starts the background thread and its runtime.
     ///
     /// # Errors
     /// Returns any error of the system for a thread or a runtime.
@@ -44,7 +44,7 @@ impl Bridge {
             match Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => {
                     let _ = started.send(Ok(runtime.handle().clone()));
-                    // Nobody sends anything: this is the error that the other half was dropped.
+                    // Nothing is ever sent: this returns when the other half is dropped.
                     let _ = runtime.block_on(ends);
                 }
                 Err(error) => drop(started.send(Err(error))),
@@ -57,8 +57,8 @@ impl Bridge {
         })
     }
 
-    /// Runs the work in a runtime of the caller. No thread that waits for it may be the only one that runs its tasks: a
-    /// runtime of one thread is not for calls from its own tasks.
+    /// Runs the work in a runtime of the caller, which must outlive it. A thread that waits must not be the
+    /// only one that runs the tasks: with a single-threaded runtime, do not call from its own tasks.
     #[must_use]
     pub fn of(handle: Handle) -> Self {
         Self {
@@ -68,27 +68,27 @@ impl Bridge {
         }
     }
 
-    /// Whether it was made by this process, rather than by one that has forked this one.
+    /// Whether this process made the bridge, rather than a process that has forked this one.
     #[must_use]
     pub fn is_usable(&self) -> bool {
         self.process.is_current()
     }
 
-    /// Refuses to wait in a process in which nothing runs.
+    /// Refuses to wait in a process without the background thread.
     pub(crate) fn check(&self) -> io::Result<()> {
         self.process.check()
     }
 
-    /// Starts work that nobody waits for.
+    /// Starts work without waiting for it.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         drop(self.handle.spawn(work));
     }
 
-    /// Waits for the result of some work.
+    /// Runs `work` and blocks until it is done.
     ///
     /// # Errors
-    /// Returns an error if the runtime has ended before the work, the work has panicked, or this process was forked from the
-    /// one that made the bridge.
+    /// Returns an error if the runtime ends first, if the work panics, and in a process that was forked after
+    /// making the bridge.
     pub fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -96,7 +96,7 @@ impl Bridge {
         self.check()?;
         let (done, result) = mpsc::sync_channel(1);
         self.spawn(async move {
-            // Nobody is left who waits for it.
+            // Fails if the caller no longer waits.
             let _ = done.send(work.await);
         });
         result.recv().map_err(|_| ended())

@@ -1,4 +1,10 @@
 //! [`Cache`]: bytes of objects that were fetched, or are being fetched.
+//!
+//! ```text
+//!  cover(range)   existing runs  ─► shared by all readers, also while they are being fetched
+//!                 gaps           ─► new runs, at least 64 KiB, at most 2 MiB (8 MiB for a file of a store)
+//!  finish         the run's bytes count; the least recently used runs go until the capacity holds
+//! ```
 
 use crate::error::Failure;
 use bytes::Bytes;
@@ -7,15 +13,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The bytes that one request asks for.
+/// The bytes of one request.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub range: Range<u64>,
-    /// Whether it was announced, and not asked for when it began.
+    /// Whether it was announced, rather than asked for, when it began.
     pub is_planned: bool,
     result: Mutex<Option<Result<Bytes, Failure>>>,
     done: Condvar,
-    /// Whether a reader has asked for any of them.
+    /// Whether a reader has asked for any of its bytes.
     used: AtomicBool,
 }
 
@@ -34,7 +40,7 @@ impl Run {
         self.range.end - self.range.start
     }
 
-    /// Waits until they are there.
+    /// Waits until the bytes have arrived.
     pub fn wait(&self) -> Result<Bytes, Failure> {
         let mut result = lock(&self.result);
         loop {
@@ -48,7 +54,7 @@ impl Run {
         }
     }
 
-    /// Notes that a reader asks for them. True for the first one.
+    /// Records that a reader asks for it. True for the first one.
     pub fn is_first_use(&self) -> bool {
         !self.used.swap(true, Ordering::Relaxed)
     }
@@ -63,10 +69,10 @@ impl Run {
     }
 }
 
-/// Bytes of objects, by their URL and version. No two runs of an object overlap.
+/// Bytes of objects, by URL and version. Runs of one object do not overlap.
 ///
-/// The run that was not used longest goes first, and one that was fetched ahead and not used yet goes last: at most a window of
-/// these is there, which is less than the capacity.
+/// The least recently used run is dropped first, and runs that were fetched ahead and not used yet are dropped
+/// last. There is at most a window of these, which is less than the capacity.
 #[derive(Debug)]
 pub(crate) struct Cache {
     capacity: u64,
@@ -76,20 +82,20 @@ pub(crate) struct Cache {
 #[derive(Debug, Default)]
 struct State {
     objects: HashMap<Arc<str>, BTreeMap<u64, Kept>>,
-    /// The complete runs, in the order in which they go.
+    /// The complete runs, in the order in which they are dropped.
     order: BTreeMap<Rank, (Arc<str>, u64)>,
-    /// Bytes of the complete runs.
+    /// Bytes of all complete runs.
     bytes: u64,
     clock: u64,
 }
 
-/// Whether nobody has used a run yet, and when it was used last.
+/// Whether a run is still unused, and when it was last used.
 type Rank = (bool, u64);
 
 #[derive(Debug)]
 struct Kept {
     run: Arc<Run>,
-    /// `None` while it is fetched.
+    /// `None` while it is being fetched.
     rank: Option<Rank>,
 }
 
@@ -100,9 +106,9 @@ pub(crate) struct Wanted {
     pub range: Range<u64>,
     /// Whether nobody waits for it yet.
     pub is_planned: bool,
-    /// The least bytes of a request where there is room.
+    /// Minimum length of a request, if there is room.
     pub least: u64,
-    /// The most bytes of a request.
+    /// Maximum length of a request.
     pub most: u64,
     /// The length of the object.
     pub size: u64,
@@ -116,7 +122,7 @@ impl Cache {
         }
     }
 
-    /// The run with the byte `at`, and the new ones, which the caller has to fetch.
+    /// The run with the byte `at`, and the new runs, which the caller must fetch.
     pub fn cover(&self, object: &Arc<str>, wanted: &Wanted) -> (Option<Arc<Run>>, Vec<Arc<Run>>) {
         let state = &mut *lock(&self.state);
         let runs = state.objects.entry(Arc::clone(object)).or_default();
@@ -153,7 +159,7 @@ impl Cache {
         (first.filter(|run| run.range.contains(&wanted.at)), new)
     }
 
-    /// Keeps the bytes of a run, or forgets it if they did not come.
+    /// Stores the bytes of a run, or removes the run if fetching failed.
     pub fn finish(&self, object: &Arc<str>, run: &Arc<Run>, result: Result<Bytes, Failure>) {
         {
             let state = &mut *lock(&self.state);
@@ -176,7 +182,7 @@ impl Cache {
         run.finish(result);
     }
 
-    /// Keeps bytes that came without being asked for.
+    /// Stores bytes that arrived without being asked for.
     pub fn put(&self, object: &Arc<str>, range: Range<u64>, bytes: Bytes) {
         let (most, size) = (u64::MAX, range.end);
         let wanted = Wanted {
@@ -197,11 +203,11 @@ impl Cache {
         }
     }
 
-    /// Notes the use of a run.
+    /// Records the use of a run.
     pub fn touch(&self, object: &Arc<str>, run: &Arc<Run>) {
         let state = &mut *lock(&self.state);
         let rank = (false, state.tick());
-        // One that is still fetched has no rank yet.
+        // A run that is being fetched has no rank yet.
         let kept = state.kept(object, run).and_then(|kept| kept.rank.as_mut());
         let before = kept.map(|place| std::mem::replace(place, rank));
         if let Some(place) = before.and_then(|before| state.order.remove(&before)) {
@@ -244,7 +250,7 @@ impl State {
     }
 }
 
-/// A gap grown to the least length of a request, first forwards.
+/// A gap extended to the minimum length of a request, forwards first.
 fn grown(gap: Range<u64>, wanted: &Wanted, room: Range<u64>) -> Range<u64> {
     let end = gap
         .start
@@ -259,7 +265,7 @@ fn grown(gap: Range<u64>, wanted: &Wanted, room: Range<u64>) -> Range<u64> {
     start..end
 }
 
-/// A range in pieces of up to so many bytes.
+/// Splits a range into pieces of up to `most` bytes.
 fn pieces(range: Range<u64>, most: u64) -> impl Iterator<Item = Range<u64>> {
     let mut at = range.start;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! Makes the stores that URLs lead to.
+//! Connects to the stores of URLs.
 
 use crate::error::{Failure, Secrets};
 use crate::location::{Location, Scheme};
@@ -38,7 +38,7 @@ pub(crate) fn connect(
     }
 }
 
-/// The error for an option that a store does not have.
+/// Parses the name of a store's option.
 #[cfg(feature = "client")]
 fn known<K: std::str::FromStr>(store: &'static str, key: &str) -> object_store::Result<K> {
     let key = key.to_ascii_lowercase();
@@ -55,7 +55,7 @@ fn retry(options: &RemoteOptions) -> object_store::RetryConfig {
     }
 }
 
-/// Connects clients that encrypt by ring.
+/// Connects clients that use ring for encryption.
 #[cfg(feature = "client")]
 #[derive(Debug)]
 struct Connector;
@@ -67,10 +67,10 @@ impl object_store::client::HttpConnector for Connector {
         options: &object_store::ClientOptions,
     ) -> object_store::Result<object_store::client::HttpClient> {
         use object_store::client::ReqwestConnector;
-        // The program may have chosen another provider before.
+        // The program may already have installed another provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = ReqwestConnector::default().connect(options);
-        // A machine without any certificates can still be used without encryption.
+        // Without certificates, the machine can still make unencrypted requests.
         client.or_else(|error| {
             let without = options.clone().with_no_system_certificates(true);
             let client = ReqwestConnector::default().connect(&without);
@@ -79,7 +79,7 @@ impl object_store::client::HttpConnector for Connector {
     }
 }
 
-/// Whether the machine has credentials of its own, as those of clouds do, which takes a second to find out.
+/// Checks within a second whether the machine has a metadata service with credentials, as in clouds.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
 fn check_cloud() -> object_store::Result<()> {
     let address = std::net::SocketAddr::from(([169, 254, 169, 254], 80));
@@ -212,7 +212,7 @@ fn http(
     for (key, value) in &options.store {
         client = client.with_config(known("HTTP", key)?, value);
     }
-    // The query, which may be a signature, goes with every request.
+    // The query, which may be a signature, is sent with every request.
     let mut base = location.url.clone();
     base.set_path("");
     base.set_fragment(None);

@@ -7,19 +7,24 @@ use bloscpack::storage::{Entry, EntryKind, Key, LockMode, Store, StoreFile, Stor
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-/// The objects below a prefix, as files that can be changed; [`Remote::edit`](crate::Remote::edit) opens one.
+/// The objects below a prefix, as a [`Store`] that can be changed; [`Remote::edit`](crate::Remote::edit) opens
+/// one.
 ///
-/// Changes are gathered in a temporary folder. What [`flush`](bloscpack_open::datasets::CArray::flush) makes visible is sent then,
-/// so that readers see the old dataset or the new one, whatever request is the last. A bucket changes one object at a time;
-/// of all changes, these can be made so:
+/// Changes are gathered in a temporary folder, so they need disk space there.
+/// [`flush`](bloscpack_open::datasets::CArray::flush) sends them in an order in which readers see the old
+/// dataset or the new one, whichever request is the last. Since a bucket changes one object at a time, `flush`
+/// can make these changes:
 ///
-/// * a new dataset, array or table, where nothing is;
-/// * rows that are appended to an array of the layouts of bcolz and BLZ;
-/// * anything that changes a single object, such as attributes, or elements of one chunk.
+/// * a new dataset (array or table) where there are no objects;
+/// * rows appended to an array in the layouts (on-disk variants) of bcolz and BLZ;
+/// * any change of a single object, such as attributes, or elements of one chunk.
 ///
-/// Everything else is refused by `flush`, and nothing of it was sent. Each request has a condition: if another writer has
-/// changed the dataset meanwhile, `flush` returns [`ChangedByAnotherWriter`](crate::ChangedByAnotherWriter). After an error,
-/// the dataset has to be opened again by another editor.
+/// It refuses all other changes before sending anything. Each request is conditional: if another writer has
+/// changed the dataset, `flush` returns [`ChangedByAnotherWriter`](crate::ChangedByAnotherWriter). After an
+/// error of sending, every operation fails: open the dataset again with another editor.
+///
+/// Clones share the changes. [`sync`](Store::sync) does nothing, and locks exclude only users of the same
+/// editor.
 ///
 /// ```
 /// use bloscpack_open::datasets::CArray;
@@ -45,7 +50,7 @@ impl RemoteEditor {
         Ok(Self(Arc::new(Overlay::new(place)?)))
     }
 
-    /// Its URL, without secrets.
+    /// The URL, without secrets.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.0.place.name
@@ -96,7 +101,7 @@ impl Store for RemoteEditor {
         Ok(())
     }
 
-    /// Only files that are still on this machine are changed in place.
+    /// Changes only files in the temporary folder in place.
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.check()?;
         if is_own(key) {
@@ -127,7 +132,7 @@ impl Store for RemoteEditor {
     fn remove(&self, key: &Key) -> io::Result<()> {
         self.0.check()?;
         if key.as_str() == JOURNAL {
-            // All steps of the change are done here.
+            // All steps of the change are applied in the temporary folder.
             self.0.send()?;
             self.0.local.remove(key)?;
             self.0.state().is_journaled = false;
@@ -177,12 +182,13 @@ impl Store for RemoteEditor {
         }
     }
 
-    /// Does nothing: the files here are lost with the process in any case, and the bucket keeps what it was sent.
+    /// Does nothing: the temporary files are lost with the process in any case, and the bucket keeps what it
+    /// has received.
     fn sync(&self, _: &Key) -> io::Result<()> {
         self.0.check()
     }
 
-    /// Excludes other users of this editor. Users of other editors are noticed when a change is sent.
+    /// Excludes other users of this editor. Users of other editors are detected when a change is sent.
     fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         self.0.check()?;
         if self.0.kind(folder)? != Some(EntryKind::Folder) {

@@ -1,11 +1,18 @@
-//! [`Failure`]: an error of an object store, with what to do about it, and without secrets.
+//! [`Failure`]: an error of an object store, with advice and without secrets.
+//!
+//! ```text
+//!  object_store::Error ─► Failure: URL, description, detail (advice) ─► io::Error
+//!                           kind       ErrorKind
+//!                           conflict   ChangedByAnotherWriter as the inner error
+//!                           fault      request, forbidden, server, internal: decides what else is tried
+//! ```
 
 use crate::conflict::ChangedByAnotherWriter;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
-/// An error that several readers may wait for.
+/// An error that several readers may receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     kind: ErrorKind,
@@ -17,13 +24,13 @@ pub(crate) struct Failure {
 /// Where a request has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// In itself: the same answer would come again.
+    /// In the request itself: the same answer would come again.
     Request,
-    /// The server forbids it. Many say so of what is not there.
+    /// The server forbids it. Many servers answer so if the object does not exist.
     Forbidden,
-    /// The server did not answer, or was busy, in all tries.
+    /// The server did not answer, or was busy, in all attempts.
     Server,
-    /// The server said in all tries that it has met an error of its own.
+    /// The server reported an internal error in all attempts.
     Internal,
 }
 
@@ -46,7 +53,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Values that must not be in any message.
+/// Values that must not appear in any message.
 #[derive(Default, Clone)]
 pub(crate) struct Secrets(Arc<[String]>);
 
@@ -57,12 +64,12 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Short ones are words that occur anywhere, such as `true`.
+    /// Ignores short values, such as `true`, because they occur anywhere.
     pub fn new(secrets: impl Iterator<Item = String>) -> Self {
         Self(secrets.filter(|secret| secret.len() > 4).collect())
     }
 
-    /// The text without secrets, and without the queries of URLs, in which signatures are.
+    /// The text without secrets and without the queries of URLs, which contain signatures.
     fn redact(&self, text: &str) -> String {
         let mut clean = text.to_owned();
         for secret in &*self.0 {
@@ -76,13 +83,13 @@ impl Secrets {
     }
 }
 
-/// A mistake that is known by a part of the message: what it is called here, and what to do.
+/// A mistake recognised by a part of the message, its description and the advice.
 type Known = (&'static str, ErrorKind, &'static str, &'static str);
 
-/// The message for a URL that the client does not take, such as one without encryption.
+/// The message for a URL that the client refuses, such as one without encryption.
 const BAD_SCHEME: &str = "URL scheme is not allowed";
 
-/// The message for a server that answers with all of an object.
+/// The message for a server that answers with the whole object.
 const NO_RANGES: &str = "Range request not supported";
 
 const KNOWN: &[Known] = &[
@@ -198,7 +205,7 @@ impl Failure {
         Self::new(ErrorKind::AlreadyExists, text)
     }
 
-    /// The store has kept other bytes than it was given.
+    /// The store has kept another number of bytes than were sent.
     pub fn stored(name: &str, found: u64, expected: u64) -> Self {
         let text = format!(
             "{name}: the store has {found} bytes, not the {expected} that were sent (try again)"
@@ -229,32 +236,32 @@ impl Failure {
         }
     }
 
-    /// Whether it says that there is no such object.
+    /// Whether the object does not exist.
     pub fn is_missing(&self) -> bool {
         self.kind == ErrorKind::NotFound
     }
 
-    /// Whether the server cannot do what it was asked for.
+    /// Whether the server does not support the operation.
     pub fn is_unsupported(&self) -> bool {
         self.kind == ErrorKind::Unsupported
     }
 
-    /// Whether the server did not answer, or could not, in all tries: other requests would have the same end.
+    /// Whether the server failed or did not answer in all attempts, so that other requests would fail as well.
     pub fn is_of_server(&self) -> bool {
         matches!(self.fault, Fault::Server | Fault::Internal)
     }
 
-    /// Whether the server may answer for something else: it said itself that it has failed, and not that it is busy.
+    /// Whether the server may answer for another object: it reported an internal error, not that it is busy.
     pub fn may_be_of_object(&self) -> bool {
         self.fault != Fault::Server
     }
 
-    /// Whether the server forbids the request, as it may where nothing is.
+    /// Whether the server forbids the request, as it may if the object does not exist.
     pub fn is_forbidden(&self) -> bool {
         self.fault == Fault::Forbidden
     }
 
-    /// Whether it says that the credentials are not sufficient.
+    /// Whether the credentials are missing or insufficient.
     pub fn is_denied(&self) -> bool {
         self.kind == ErrorKind::PermissionDenied
     }
@@ -265,7 +272,7 @@ impl Failure {
         Self::new(ErrorKind::Other, text)
     }
 
-    /// The object is not what its first answer was.
+    /// The object is not the version of the first answer.
     pub fn changed(name: &str) -> Self {
         let text = format!("{name}: the object has changed while it was read (open it again)");
         Self {
@@ -274,7 +281,7 @@ impl Failure {
         }
     }
 
-    /// An answer that has other bytes than were asked for.
+    /// An answer of another length than requested.
     pub fn wrong_length(name: &str, found: u64, expected: u64) -> Self {
         let text = format!("{name}: an answer of {found} bytes, not of {expected} (try again)");
         Self::new(ErrorKind::UnexpectedEof, text)
@@ -327,7 +334,7 @@ impl Failure {
             }
             None => (kind, what, hint),
         };
-        // The meaning of "not found" is clear, and the rest of an answer is a page for people.
+        // "Not found" needs no details; the answer is often an HTML page.
         let detail = if kind == ErrorKind::NotFound {
             String::new()
         } else {
@@ -340,14 +347,14 @@ impl Failure {
     }
 }
 
-/// What a mistake is called that is known by its message or by where it comes from, and what to do.
+/// The description and the advice for a mistake that is recognised by its message or its origin.
 fn words_for(
     error: &object_store::Error,
     name: &str,
     detail: &str,
 ) -> Option<(ErrorKind, &'static str, &'static str)> {
     let mut texts = causes(error).map(ToString::to_string);
-    // A web server is asked in the way that its URL says.
+    // A web server is requested with the scheme of its URL.
     let is_redirect = texts.any(|text| text.contains("following redirect"))
         || (detail.contains(BAD_SCHEME) && name.starts_with("http"))
         || status_of(detail).is_some_and(|status| status.starts_with('3'));
@@ -369,7 +376,7 @@ fn status_of(text: &str) -> Option<&str> {
     status.get(..3)
 }
 
-/// Where a request has failed, after all tries.
+/// Where a request has failed, after all attempts.
 fn fault_of(error: &object_store::Error) -> Fault {
     if matches!(error, object_store::Error::PermissionDenied { .. }) {
         return Fault::Forbidden;
@@ -389,24 +396,24 @@ fn fault_of(error: &object_store::Error) -> Fault {
         Some("500") => Fault::Internal,
         Some("408" | "429") => Fault::Server,
         Some(status) if status.starts_with('5') => Fault::Server,
-        // The other way in which S3 says that it is busy.
+        // S3's other answer when it is busy.
         None if text.starts_with("Server returned error response") => Fault::Server,
         _ => Fault::Request,
     }
 }
 
-/// Whether a request was for a range that an object does not have.
+/// Whether the requested range is outside the object.
 pub(crate) fn is_out_of_range(error: &object_store::Error) -> bool {
     let text = deepest(error);
     text.contains("status code: 416") || text.contains("but object was only")
 }
 
-/// Whether the server answers with all of an object, whatever range is asked for.
+/// Whether the server answers every range request with the whole object.
 pub(crate) fn has_no_ranges(error: &object_store::Error) -> bool {
     deepest(error).contains(NO_RANGES)
 }
 
-/// Advice where the machine was asked for its own credentials, as those of clouds have them, and has none.
+/// Advice if the machine was asked for credentials of its own, as machines in clouds have them, and has none.
 fn no_credentials(error: &object_store::Error, name: &str) -> Option<&'static str> {
     let is_asked =
         |text: String| text.contains("169.254.169.254") || text.contains("no credentials");
@@ -423,7 +430,7 @@ fn no_credentials(error: &object_store::Error, name: &str) -> Option<&'static st
     })
 }
 
-/// An error and all that caused it.
+/// An error and all its sources.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {
@@ -441,10 +448,10 @@ fn deepest(error: &(dyn Error + 'static)) -> String {
         .unwrap_or_default()
 }
 
-/// The most characters of a message.
+/// Maximum number of characters of a message.
 const MOST: usize = 240;
 
-/// The message of a server in one line: code and message of an XML document, or the beginning of anything else.
+/// The message of a server in one line: code and message of an XML document, or else the beginning of the text.
 fn told(text: &str) -> String {
     let of = |tag: &str| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;

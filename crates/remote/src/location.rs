@@ -1,11 +1,20 @@
-//! [`Location`]: a URL, taken apart.
+//! [`Location`]: a parsed URL.
+//!
+//! ```text
+//!  https://user:password@host/dir/file.blp?signature
+//!  scheme       Http
+//!  path         dir/file.blp
+//!  store name   https://user:password@host?signature    one connection for all URLs with the same
+//!  name         https://host/dir/file.blp                for messages
+//!  secrets      password, signature
+//! ```
 
 use crate::error::{Failure, Secrets};
 use object_store::path::Path;
 use std::io::ErrorKind;
 use url::Url;
 
-/// The schemes, each with how it begins and the feature that it needs.
+/// The known schemes, and the kind of store each uses.
 const SCHEMES: [(&str, Scheme); 14] = [
     ("s3", Scheme::S3),
     ("s3a", Scheme::S3),
@@ -34,7 +43,7 @@ pub(crate) enum Scheme {
     Memory,
 }
 
-/// Where something is: the URL of its store, and its path there.
+/// A URL: its store, and the path there.
 #[derive(Clone)]
 pub(crate) struct Location {
     pub scheme: Scheme,
@@ -42,11 +51,12 @@ pub(crate) struct Location {
     pub path: Path,
     /// The URL without secrets.
     pub name: String,
-    /// Whether the path ends with a slash, as only those of folders do.
+    /// Whether the path is empty or ends with a slash, and so names a folder.
     pub is_folder: bool,
 }
 
-/// Whether this is a URL, or was probably meant to be one, rather than the path of a file.
+/// Whether the text is a URL, or probably meant to be one, rather than a file path. Also true for an unknown
+/// scheme.
 ///
 /// ```
 /// use bloscpack_remote::is_url;
@@ -116,21 +126,21 @@ impl Location {
         })
     }
 
-    /// The parts of the URL that no message may contain.
+    /// The query and the password, which must not appear in any message.
     pub fn secrets(&self) -> impl Iterator<Item = String> {
         let query = self.url.query().map(str::to_owned);
         let password = self.url.password().map(str::to_owned);
         query.into_iter().chain(password)
     }
 
-    /// The part that all URLs of a store have in common.
+    /// The part that all URLs of one store share.
     pub fn store_name(&self) -> String {
         let authority = self.url.authority();
         let query = self.url.query().unwrap_or_default();
         format!("{}://{authority}?{query}", self.url.scheme())
     }
 
-    /// The last part of the path looks like the name of a file.
+    /// Whether the last part of the path has a known file extension.
     pub fn has_extension(&self) -> bool {
         let name = self.path.filename().unwrap_or_default();
         const FILES: [&str; 9] = [
@@ -145,7 +155,7 @@ impl Location {
     }
 }
 
-/// All secrets of some options.
+/// All secret values of the options and the URL.
 pub(crate) fn secrets_of(options: &[(String, String)], location: &Location) -> Secrets {
     let hidden = options
         .iter()
@@ -167,7 +177,7 @@ fn without_secrets(text: &str) -> String {
         Some(at) => rest.split_at(at),
         None => (rest, ""),
     };
-    // Azure has the container before the account.
+    // Azure writes the container before the `@`.
     let authority = match authority.rsplit_once('@') {
         Some((user, host)) if user.contains(':') || scheme.starts_with("http") => host,
         _ => authority,
@@ -175,7 +185,7 @@ fn without_secrets(text: &str) -> String {
     format!("{scheme}://{authority}{path}")
 }
 
-/// Whether one letter is missing, added, or another one.
+/// Whether the texts differ by at most one letter.
 fn is_near(one: &str, other: &str) -> bool {
     let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());

@@ -8,11 +8,14 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An object of a store that can be read at any position, by several threads at once.
+/// An object that can be read at any position, by several threads at once. Clones share it.
 ///
-/// The first read brings length and version, and the first bytes. All later answers have to be of the same version: an object
-/// that was changed meanwhile is an error. Requests are for 64 KiB to 2 MiB. Where a reader goes forward, or
-/// [announces](ReadAt::will_read) what it is going to read, that is fetched ahead, many requests at once.
+/// The first answer brings the length, the version and the first bytes. All later answers must be of the same
+/// version: a change in between is an error. A request fetches 64 KiB to 2 MiB. When a reader moves forward, as
+/// many bytes are fetched ahead as it has read, up to a quarter of the cache; ranges
+/// [announced](ReadAt::will_read) by a reader are fetched at once.
+///
+/// Bytes stay in the cache of the [`Remote`](crate::Remote).
 ///
 /// ```
 /// use bloscpack::storage::ReadAt;
@@ -33,13 +36,13 @@ pub struct RemoteObject {
     places: Arc<Mutex<Places>>,
 }
 
-/// How far readers may be ahead of each other that go through an object in turn.
+/// How far apart readers may be that move through an object together.
 const APART: u64 = 4 << 20;
 
-/// Gaps up to this length are fetched with the ranges around them.
+/// Gaps up to this length are fetched together with the ranges around them.
 const GAP: u64 = 128 << 10;
 
-/// Where readers go forward; the place that was used last is the first.
+/// The positions at which readers move forward, the last used first.
 #[derive(Debug, Default)]
 struct Places([Progress; 4]);
 
@@ -50,7 +53,7 @@ struct Progress {
 }
 
 impl Places {
-    /// How many bytes to fetch ahead of a reader that wants this range: as many as it has read until here.
+    /// How many bytes to fetch ahead of a reader of this range: as many as it has read so far.
     fn ahead(&mut self, wanted: &Range<u64>, most: u64) -> u64 {
         let Self(places) = self;
         let goes_on = |place: &Progress| {
@@ -66,7 +69,7 @@ impl Places {
         }
         let [place, ..] = places;
         match found {
-            // Bytes that were read before are not progress.
+            // Reading bytes again is not progress.
             Some(_) if wanted.end <= place.read.end => 0,
             Some(_) => {
                 place.read.end = place.read.end.max(wanted.end);
@@ -89,22 +92,22 @@ impl RemoteObject {
         }
     }
 
-    /// Its URL, without secrets.
+    /// The URL, without secrets.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.source.place().name
     }
 
-    /// Text that another version of the object does not have: its length, and its tag or else the time of its last change.
-    /// All that is read is of this version.
+    /// A text that differs for every version of the object: its length, and its tag or else the time of its
+    /// last change. All bytes that are read are of this version.
     ///
     /// # Errors
-    /// Returns errors of the store.
+    /// Returns any error of the store, if the version is not known yet.
     pub fn version(&self) -> io::Result<String> {
         Ok(self.source.version()?.to_string())
     }
 
-    /// Begins to fetch as much after this range as the progress of the reader justifies.
+    /// Begins to fetch what follows this range, as far as the reader's progress justifies it.
     fn go_ahead(&self, wanted: &Range<u64>, size: u64) {
         let window = self.source.place().shared.options.window;
         let ahead = {
@@ -119,8 +122,8 @@ impl RemoteObject {
 }
 
 impl RemoteObject {
-    /// The bytes of the request that contains the one at this position, for a reader that wants `len` from it on, and how many
-    /// of them are before it. There are none at the end, or if it wants none.
+    /// The bytes of the request that contains position `at`, for a reader of `len` bytes, and the number of
+    /// bytes before `at`. No bytes at the end, or if `len` is 0.
     fn fetched(&self, at: u64, len: usize) -> io::Result<(Bytes, usize)> {
         let version = self.source.version()?;
         let end = at.saturating_add(len as u64).min(version.size);
@@ -131,7 +134,7 @@ impl RemoteObject {
         let wanted = at..end.min(at.saturating_add(window));
         let (run, _) = self.source.cover(version, wanted.clone(), false);
         let run = run.ok_or_else(|| io::Error::other("no request for a range of an object"))?;
-        // A reader that announces what it needs needs nothing else.
+        // A reader that announces its ranges needs no others.
         if !run.is_planned {
             self.go_ahead(&wanted, version.size);
         }
@@ -154,7 +157,7 @@ impl ReadAt for RemoteObject {
         io::Read::read(&mut rest, buf)
     }
 
-    /// Without a copy where most of a request is asked for: few bytes do not hold on to much memory.
+    /// Copies nothing if most of a request is asked for. Otherwise few bytes could hold on to much memory.
     fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
         let (bytes, skip) = self.fetched(at, len)?;
         let end = skip.saturating_add(len);
@@ -170,7 +173,7 @@ impl ReadAt for RemoteObject {
         self.source.version().map(|version| version.size)
     }
 
-    /// Asks for all of them at once.
+    /// Requests all ranges at once.
     fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         let all = ranges
             .iter()

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-/// How object stores are reached, and how much memory their objects may take.
+/// How object stores are accessed, and how much memory their objects may take.
 ///
-/// Options of stores are those of the crate `object_store`, such as `region`, `endpoint`, `access_key_id` or `allow_http`.
-/// They go before what the environment says.
+/// Options of stores are those of the crate `object_store`, such as `region`, `endpoint`, `access_key_id` or
+/// `allow_http`. They take precedence over the environment. [`Debug`](fmt::Debug) shows only the values of
+/// options that are not secret.
 ///
 /// ```
 /// use bloscpack_remote::RemoteOptions;
@@ -42,37 +43,40 @@ impl Default for RemoteOptions {
 }
 
 impl RemoteOptions {
-    /// The default options: the environment, 8 retries within a minute, a cache of 64 MiB, half of which may be fetched ahead,
-    /// and 32 requests at once.
+    /// The defaults: options from the environment, 8 retries within a minute, a cache of 64 MiB of which half
+    /// may be fetched ahead, and 32 requests at once.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets an option of the store. A later value for the same key replaces an earlier one.
+    /// Sets an option of the store. A later value for the same key replaces an earlier one. An unknown key is
+    /// an error when a URL is opened.
     #[must_use]
     pub fn set(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
         self.store.push((key.into(), value.into()));
         self
     }
 
-    /// Whether credentials and other options may come from the environment, such as `AWS_ACCESS_KEY_ID`.
+    /// Whether credentials and other options may come from environment variables such as `AWS_ACCESS_KEY_ID`:
+    /// true by default.
     #[must_use]
     pub fn environment(mut self, uses: bool) -> Self {
         self.uses_environment = uses;
         self
     }
 
-    /// How often a request is repeated that a server could not answer or a connection has lost, and for how long in all. The
-    /// pauses between them grow. When the last one has failed, everything that was opened with the same call fails with the
-    /// same error, without a request, until that time has passed once more.
+    /// How often a request is repeated after a temporary failure (429, 5xx, a lost connection, a cut or late
+    /// answer), and for how long in all: 8 times within a minute by default, with growing pauses. After the
+    /// last failure, everything that was opened with the same call fails with the same error, without a
+    /// request, for `within` once more.
     #[must_use]
     pub fn retries(mut self, most: usize, within: Duration) -> Self {
         (self.retries, self.retry_timeout) = (most, within);
         self
     }
 
-    /// Bytes of objects that are kept in memory. Half of them may be fetched ahead. It cannot be less than 4 MiB.
+    /// Bytes of objects kept in memory: 64 MiB by default, at least 4 MiB. Half of them may be fetched ahead.
     #[must_use]
     pub fn cache(mut self, bytes: u64) -> Self {
         self.cache = bytes.max(4 << 20);
@@ -80,7 +84,7 @@ impl RemoteOptions {
         self
     }
 
-    /// How many requests are made at once; at least one.
+    /// How many requests are made at once: 32 by default, at least one.
     #[must_use]
     pub fn requests(mut self, most: usize) -> Self {
         self.requests = most.max(1);
@@ -88,7 +92,7 @@ impl RemoteOptions {
     }
 }
 
-/// Keys whose values anyone may see.
+/// Keys whose values are not secret.
 const PUBLIC: [&str; 8] = [
     "allow_http",
     "bucket",

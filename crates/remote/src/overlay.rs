@@ -1,4 +1,12 @@
-//! [`Overlay`]: the objects of a bucket, with the changes that were not sent yet.
+//! [`Overlay`]: the objects of a bucket with unsent changes.
+//!
+//! ```text
+//!  base    RemoteStore     the listing at opening: content, and versions as conditions of the requests
+//!  local   TEMP/now/...    files put since then; .blpk with the journal
+//!  old     TEMP/old/...    sent files that the current change replaces, to compare rows
+//!
+//!  reading: local, or else base unless removed
+//! ```
 
 use crate::error::Failure;
 use crate::publish::Versions;
@@ -11,15 +19,15 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
-/// A bucket, and the changes of it on this machine.
+/// A bucket, and its changes on this machine.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     pub place: Place,
-    /// The objects that were there when this was opened.
+    /// The objects that existed when this was opened.
     pub base: RemoteStore,
-    /// The files that were changed since.
+    /// The files that were changed since then.
     pub local: DiskStore,
-    /// The files that the last change has sent, and this one replaces.
+    /// The files of the last sent change that the current one replaces.
     old: DiskStore,
     folder: TempDir,
     state: Mutex<State>,
@@ -27,14 +35,14 @@ pub(crate) struct Overlay {
 
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// Files that were there, and are removed.
+    /// Removed files that existed in the bucket.
     pub removed: BTreeSet<String>,
-    /// Files that were put since the last change was sent.
+    /// Files that were put since the last sent change.
     pub put: BTreeSet<String>,
-    /// The versions of what was sent.
+    /// The versions of the sent objects.
     pub versions: Versions,
     pub is_journaled: bool,
-    /// Whether a change could not be sent: what is here is nowhere else.
+    /// Whether a change could not be sent, so that it exists only here.
     pub has_failed: bool,
 }
 
@@ -90,7 +98,7 @@ impl Overlay {
         }
     }
 
-    /// Whether a file is one of those that were there, and not removed.
+    /// Whether a file that existed in the bucket was not removed.
     fn is_in_base(&self, key: &Key) -> bool {
         !is_own(key) && !self.state().removed.contains(key.as_str())
     }
@@ -104,7 +112,7 @@ impl Overlay {
         }
     }
 
-    /// The file as the bucket has it.
+    /// The file as it is in the bucket.
     pub fn open_old(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         let is_new = self.state().put.contains(key.as_str());
         match self.old.open(key) {
@@ -114,7 +122,7 @@ impl Overlay {
         }
     }
 
-    /// Keeps a file that was sent, and is about to be replaced.
+    /// Keeps a sent file that is about to be replaced.
     pub fn keep_old(&self, key: &Key) -> io::Result<()> {
         let is_sent = {
             let state = self.state();
@@ -131,12 +139,12 @@ impl Overlay {
         std::fs::rename(from, to)
     }
 
-    /// The file with this path on this machine.
+    /// The path of this file on this machine.
     pub fn file(&self, path: &str) -> PathBuf {
         self.folder.path().join(NOW).join(path)
     }
 
-    /// Forgets the files that were replaced: the change was sent.
+    /// Removes the replaced files after the change was sent.
     pub fn forget_old(&self) -> io::Result<()> {
         for entry in self.old.list(&Key::root())? {
             let path = self.folder.path().join(OLD).join(entry.name);
@@ -186,7 +194,7 @@ impl Overlay {
         }
     }
 
-    /// The kind of what was there, and is not removed.
+    /// The kind of an entry in the bucket that was not removed.
     pub fn base_kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
         match self.base.kind(key)? {
             Some(EntryKind::File) if !self.is_in_base(key) => Ok(None),
@@ -215,7 +223,7 @@ impl Overlay {
         }
     }
 
-    /// Whether this is the folder of the chunks of an array without any: a bucket has no folders of their own.
+    /// Whether this is the `data` folder of an array without chunks. A bucket has no empty folders.
     fn is_empty_folder(&self, key: &Key) -> io::Result<bool> {
         match key.split() {
             Some((around, DATA)) => Ok(self.base_kind(&around.join(META)?)?.is_some()),

@@ -1,11 +1,12 @@
-//! [`Plan`]: what is going to be read, fetched ahead by a window of bytes.
+//! [`Plan`]: fetches announced ranges ahead, within a window of bytes.
 
 use crate::source::Source;
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Ranges that readers have announced, and that are fetched as others are used: at most a window is fetched and not used yet.
+/// Ranges that readers have announced. They are fetched as others are used, so that at most a window of bytes
+/// is fetched and not used yet.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     window: u64,
@@ -15,13 +16,13 @@ pub(crate) struct Plan {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<(Arc<Source>, Range<u64>)>,
-    /// The paths of whole objects in the queue, or fetched and not used yet.
+    /// The paths of whole objects that are in the queue, or fetched and not used yet.
     planned: HashSet<String>,
-    /// Bytes that were asked for and not used yet.
+    /// Bytes that were requested and not used yet.
     open: u64,
 }
 
-/// The most ranges that wait. What is announced beyond is fetched when it is read.
+/// Maximum number of waiting ranges. Further announced ranges are fetched when they are read.
 const MAX_QUEUED: usize = 1 << 16;
 
 impl Plan {
@@ -57,7 +58,7 @@ impl Plan {
         self.pump();
     }
 
-    /// Notes that so many bytes were used for the first time, and fetches as many others.
+    /// Records that these bytes were used for the first time, and fetches as many others.
     pub fn used(&self, source: &Source, bytes: u64) {
         let mut state = self.state();
         state.open = state.open.saturating_sub(bytes);
@@ -66,10 +67,10 @@ impl Plan {
         self.pump();
     }
 
-    /// Begins to fetch what fits into the window.
+    /// Begins to fetch whatever fits into the window.
     fn pump(&self) {
         while let Some((source, range)) = self.next() {
-            // Its own first answer is not waited for here.
+            // Does not wait for an object's first answer.
             if let Some(version) = source.known() {
                 let end = range.end.min(version.size);
                 let range = range.start.min(end)..end;

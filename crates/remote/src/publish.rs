@@ -1,11 +1,11 @@
-//! Files of a folder on the disk, put into a bucket so that readers see all of them or none.
+//! Puts files from the disk into a bucket so that readers see all of them or none.
 //!
 //! ```text
 //! new dataset     first file, if nobody has it ─► all others, many at once ─► the file that makes it a dataset
 //! rows appended   count, with a mark of the writer ─► chunks, many at once ─► count of all rows
 //! ```
 //!
-//! Each request has a condition: the object is the one that was listed, or is still missing.
+//! Each request has a condition: the object still is the version that was listed, or is still missing.
 
 use crate::error::Failure;
 use crate::source::Place;
@@ -21,16 +21,16 @@ use std::sync::Arc;
 /// How many files are sent at once.
 const AT_ONCE: usize = 16;
 
-/// The versions of the objects that were put, by their paths.
+/// The versions of the objects that were put, by path.
 pub(crate) type Versions = HashMap<String, UpdateVersion>;
 
-/// Called with the bytes of each object that was put. An error ends the work.
+/// Called with the length of each object after it was put. An error stops the work.
 pub(crate) type Watch = Arc<dyn Fn(u64) -> Result<(), Error> + Send + Sync>;
 
-/// An object to put, and what has to be there before.
+/// An object to put, and what must exist before.
 #[derive(Debug, Clone)]
 pub(crate) struct Put {
-    /// Its path in the dataset.
+    /// The path in the dataset.
     pub path: String,
     pub place: Place,
     pub content: Content,
@@ -38,7 +38,7 @@ pub(crate) struct Put {
     pub replaces: Option<UpdateVersion>,
 }
 
-/// The bytes of an object, or a file with them.
+/// The bytes of an object, or the file that contains them.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Bytes(Bytes),
@@ -46,7 +46,7 @@ pub(crate) enum Content {
 }
 
 impl Put {
-    /// Puts the object, if what is there is what was expected.
+    /// Puts the object, if the bucket still is as expected.
     async fn send(self, watch: &Watch) -> Result<(String, UpdateVersion), Failure> {
         let place = self.place.clone();
         place.ask(self.put(watch)).await
@@ -71,11 +71,11 @@ impl Put {
                 let (e_tag, version) = (put.e_tag, put.version);
                 Ok((self.path, UpdateVersion { e_tag, version }))
             }
-            // It was missing a moment ago.
+            // It was missing when listed.
             Err(object_store::Error::AlreadyExists { .. }) => {
                 Err(Failure::conflict(&self.place.name))
             }
-            // It was there a moment ago.
+            // It existed when listed.
             Err(object_store::Error::NotFound { .. }) if is_update => {
                 Err(Failure::conflict(&self.place.name))
             }
@@ -84,7 +84,7 @@ impl Put {
     }
 }
 
-/// Puts objects in steps: all objects of a step at once, and no step before the last one is done.
+/// Puts objects in steps: all objects of a step at once, and each step after the previous one is done.
 pub(crate) fn put_in_steps(
     place: &Place,
     steps: Vec<Vec<Put>>,
@@ -94,7 +94,7 @@ pub(crate) fn put_in_steps(
         let mut versions = Versions::new();
         for mut step in steps {
             for put in &mut step {
-                // It replaces the object of an earlier step.
+                // It replaces an object of an earlier step.
                 if let Some(version) = versions.get(&put.path) {
                     put.replaces = Some(version.clone());
                 }
@@ -108,7 +108,7 @@ pub(crate) fn put_in_steps(
     place.shared.bridge.wait(work)?
 }
 
-/// The file that makes a folder a dataset or a sparse frame: without it, no reader takes it for one.
+/// The file that makes a folder a dataset or a sparse frame. Readers do not recognise a folder without it.
 const LAST: [&str; 4] = ["__rootdirs__", "meta/sizes", "meta/shape", "chunks.b2frame"];
 /// A file that every new dataset has, whatever its columns.
 const FIRST: [&str; 3] = ["__attrs__", "meta/attributes", "meta/storage"];
@@ -140,7 +140,7 @@ pub(crate) fn steps_of_new(mut puts: Vec<Put>) -> Vec<Vec<Put>> {
         .collect()
 }
 
-/// Puts all files of a folder where nothing is, and returns how many bytes they have.
+/// Puts all files of a folder where there are no objects, and returns their total length.
 pub(crate) fn upload(
     place: &Place,
     folder: &std::path::Path,
@@ -182,7 +182,7 @@ pub(crate) fn upload(
     Ok(bytes)
 }
 
-/// The count of an array with a mark, which no other writer has: the same numbers, and another version.
+/// The count of an array with a mark that no other writer uses: equal numbers, another version.
 pub(crate) fn marked(count: &[u8], mark: &str) -> Option<Bytes> {
     let text = std::str::from_utf8(count).ok()?;
     let numbers = text.trim_end().strip_suffix('}')?;

@@ -28,8 +28,9 @@ use tokio::sync::Semaphore;
 
 /// Opens URLs: `s3://`, `gs://`, `az://`, `http://`, `https://`, `file://` and `memory:`.
 ///
-/// All that it opens share a thread in the background, connections, and a bounded cache. Calls may be made from any thread,
-/// in and out of any runtime.
+/// Everything that it opens shares one background thread, the connections, and a bounded cache, so make one and
+/// keep it. Calls block, and can be made from any thread, inside and outside any runtime. In a forked child,
+/// all requests are errors.
 ///
 /// ```
 /// use bloscpack_open::{Options, Part, Selection};
@@ -52,29 +53,30 @@ use tokio::sync::Semaphore;
 #[derive(Debug)]
 pub struct Remote {
     shared: Arc<Shared>,
-    /// The stores that were made, or registered, by what their URLs have in common.
+    /// The stores that were made or registered, by the part that their URLs share.
     stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
 }
 
-/// The target of a URL.
+/// What a URL refers to.
 #[derive(Debug)]
 pub enum Found {
-    /// One object: a file.
+    /// An object: a file.
     Object(RemoteObject),
-    /// A path within an object, which is an archive or a tree of frames.
+    /// A path within an object that is an archive or a tree of frames: `dir/inside` for
+    /// `s3://bucket/a.zip/dir/inside`.
     Within(RemoteObject, String),
-    /// Objects below a prefix: a dataset, or a folder of them.
+    /// Objects below a prefix: a dataset, or a folder of datasets.
     Folder(RemoteStore),
 }
 
-/// Endings of the objects that a URL may lead into.
+/// Extensions of objects that a URL can lead into.
 const ARCHIVES: [&str; 3] = [".zip", ".b2z", ".b2e"];
 
 impl Remote {
-    /// Starts the thread in the background.
+    /// Starts the background thread. Makes no request.
     ///
     /// # Errors
-    /// Returns any error of the system.
+    /// Returns any error of the system for a thread or a runtime.
     pub fn new(options: RemoteOptions) -> io::Result<Self> {
         Ok(Self::with_bridge(options, Bridge::new()?))
     }
@@ -93,42 +95,64 @@ impl Remote {
         }
     }
 
-    /// The bridge to the runtime.
+    /// The bridge to the runtime that makes the requests.
     #[must_use]
     pub fn bridge(&self) -> &Bridge {
         &self.shared.bridge
     }
 
-    /// Uses this store for all URLs that begin like this one.
+    /// Uses this store for all URLs with the same scheme, host, port and query. Replaces the store that such
+    /// URLs have used; what is open keeps the old one.
     ///
     /// # Errors
-    /// Returns an error if this is not a URL.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if `url` is not a URL with a known scheme.
     pub fn register(&self, url: &str, store: Arc<dyn ObjectStore>) -> io::Result<()> {
         let location = Location::parse(url)?;
         self.stores().insert(location.store_name(), store);
         Ok(())
     }
 
-    /// The object at a URL.
+    /// Opens the object at a URL with one request, or two for a frame (`.b2nd`, `.b2frame`), made at once.
     ///
     /// # Errors
-    /// Returns an error with the URL and what to do: for a URL that is not one, a store that cannot be reached or does not
-    /// accept the credentials, and an object that does not exist.
+    /// Returns an error that names the URL and what to do: [`InvalidInput`](io::ErrorKind::InvalidInput) for an
+    /// invalid URL, [`NotFound`](io::ErrorKind::NotFound) if the object does not exist,
+    /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) for missing or insufficient credentials,
+    /// [`Unsupported`](io::ErrorKind::Unsupported) if this build lacks the scheme or the server sends no
+    /// ranges, and any error of the network.
     pub fn object(&self, url: &str) -> io::Result<RemoteObject> {
         Ok(object_at(self.place(&Location::parse(url)?)?)?)
     }
 
-    /// The objects below a URL.
+    /// Opens the objects below a URL. A bucket is listed to the end of the prefix, a thousand objects a
+    /// request; a plain web server is asked for 13 files by name.
     ///
     /// # Errors
-    /// Returns the errors of [`object`](Self::object), and [`NotFound`](io::ErrorKind::NotFound) if there are none.
+    /// Returns the errors of [`object`](Self::object), and [`NotFound`](io::ErrorKind::NotFound) if there are
+    /// no objects.
     pub fn store(&self, url: &str) -> io::Result<RemoteStore> {
         let location = Location::parse(url)?;
         let store = store_at(self.place(&location)?, location.scheme)?;
         Ok(store.ok_or_else(|| missing(&location))?)
     }
 
-    /// Finds out what a URL leads to: an object, or else objects below it. A URL that ends with a slash leads to a folder.
+    /// Determines what a URL refers to: an object, objects below it, or a path within an archive. A URL that
+    /// ends with a slash refers to a folder. The likely kind is requested first: an object if the name has a
+    /// known file extension and for web servers, otherwise a folder.
+    ///
+    /// ```
+    /// use bloscpack_remote::{Found, Remote, RemoteOptions, WriteOptions};
+    /// use std::io::Write as _;
+    ///
+    /// let remote = Remote::new(RemoteOptions::new())?;
+    /// let mut object = remote.create("memory://bucket/data/a.blp", &WriteOptions::new())?;
+    /// object.write_all(b"any bytes")?;
+    /// object.finish()?;
+    /// assert!(matches!(remote.find("memory://bucket/data/a.blp")?, Found::Object(_)));
+    /// assert!(matches!(remote.find("memory://bucket/data")?, Found::Folder(_)));
+    /// assert!(remote.find("memory://bucket/other").is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the errors of [`object`](Self::object).
@@ -136,7 +160,7 @@ impl Remote {
         let location = Location::parse(url)?;
         let place = self.place(&location)?;
         let folder = |found: Option<RemoteStore>| found.map(Found::Folder);
-        // The likely kind is looked for first.
+        // The likely kind is requested first.
         let looks_like_file = location.has_extension() || location.scheme == Scheme::Http;
         if location.is_folder || !looks_like_file {
             if let Some(found) = folder(store_at(place.clone(), location.scheme)?) {
@@ -146,11 +170,11 @@ impl Remote {
                 return Err(missing(&location).into());
             }
         }
-        // A folder has no ranges: a web server answers with its listing, or not at all.
+        // A folder has no ranges: a web server answers with its index page, or with an error.
         let may_be_folder = |error: &Failure| match location.scheme {
             Scheme::Http if error.is_forbidden() => !names_a_file(url),
             Scheme::Http => error.is_missing() || error.is_unsupported(),
-            // Some servers have folders, and fail in their own ways where one is asked for as an object.
+            // Some servers have folders, and fail in their own ways when one is requested as an object.
             _ => looks_like_file && !error.is_denied() && error.may_be_of_object(),
         };
         let error = match object_at(place) {
@@ -160,7 +184,7 @@ impl Remote {
         let error = if may_be_folder(&error) {
             match store_at(self.place(&location)?, location.scheme) {
                 Ok(Some(found)) => return Ok(Found::Folder(found)),
-                // There may not even be a bucket.
+                // The bucket may be missing, too.
                 Err(other) if error.is_missing() => other,
                 _ => error,
             }
@@ -175,7 +199,7 @@ impl Remote {
         Ok(within.ok_or(error)?)
     }
 
-    /// The object that a URL leads into, if it has the name of an archive.
+    /// The object that a URL leads into, if one of its parts is named like an archive.
     fn within(&self, url: &str) -> io::Result<Option<Found>> {
         let ends = ARCHIVES.iter().filter_map(|ending| {
             let at = url.find(&format!("{ending}/"))?;
@@ -188,10 +212,10 @@ impl Remote {
         Ok(Some(Found::Within(self.object(object)?, inside)))
     }
 
-    /// Opens what a URL leads to: a Bloscpack file, records, a dataset or a frame.
+    /// Opens what a URL refers to: a Bloscpack file, records, an archive, a dataset or a frame.
     ///
     /// # Errors
-    /// Returns the errors of [`find`](Self::find), and those of opening files and datasets.
+    /// Returns the errors of [`find`](Self::find) and those of opening files and datasets.
     pub fn open(&self, url: &str, options: &Options) -> Result<Box<dyn Container>> {
         match self.find(url).reading()? {
             Found::Object(object) => open_source(object, options),
@@ -200,11 +224,11 @@ impl Remote {
         }
     }
 
-    /// Begins to write an object, which appears when it is finished.
+    /// Begins to write an object. It appears when [`RemoteWriter::finish`] returns. Makes no request yet.
     ///
     /// # Errors
-    /// Returns an error for a URL that is not one, for those of folders and web servers, and for a store that cannot be
-    /// reached.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for an invalid URL or one of a folder,
+    /// [`Unsupported`](io::ErrorKind::Unsupported) for a web server, and an error for missing credentials.
     pub fn create(&self, url: &str, options: &WriteOptions) -> io::Result<RemoteWriter> {
         let location = Location::parse(url)?;
         let place = self.place(&location)?;
@@ -212,10 +236,14 @@ impl Remote {
         Ok(RemoteWriter::new(place, options.clone()))
     }
 
-    /// Opens the dataset at a URL to change it, or to make a new one where nothing is.
+    /// Opens the dataset at a URL to change it, or to make a new one if there are no objects. Lists the
+    /// objects.
     ///
     /// # Errors
-    /// Returns an error for a URL that is not one, for web servers, and for a store that cannot be reached.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for an invalid URL,
+    /// [`Unsupported`](io::ErrorKind::Unsupported) for a web server,
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if the directory was uploaded in the middle of a change,
+    /// and any error of the store.
     pub fn edit(&self, url: &str) -> io::Result<RemoteEditor> {
         let location = Location::parse(url)?;
         let place = self.place(&location)?;
@@ -223,21 +251,40 @@ impl Remote {
         Ok(RemoteEditor::new(place)?)
     }
 
-    /// Puts a folder with a new dataset or sparse frame below a URL, and returns how many bytes that were. Readers see all
-    /// of it or none.
+    /// Uploads a folder that contains a new dataset or sparse frame, and returns the number of bytes. Readers
+    /// see all of it or none. Each file is one request and read into memory, 16 at once.
+    ///
+    /// ```
+    /// use bloscpack_open::datasets::CArray;
+    /// use bloscpack_remote::{Remote, RemoteOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("array");
+    /// let mut array = CArray::of::<i32>().create(&path)?;
+    /// array.append_values(&[1, 2, 3])?;
+    /// array.flush()?;
+    /// drop(array);
+    ///
+    /// let remote = Remote::new(RemoteOptions::new())?;
+    /// remote.upload(&path, "memory://bucket/array")?;
+    /// let array = CArray::open_in(remote.store("memory://bucket/array")?)?;
+    /// assert_eq!(array.to_vec::<i32>(0..3)?, [1, 2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is anything below the URL; any error of the
-    /// folder and of the store, after which there may be objects that no reader takes for a dataset.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there are objects below the URL, and any
+    /// error of the folder and of the store. Objects that readers do not recognise as a dataset may then
+    /// remain.
     pub fn upload(&self, folder: &Path, url: &str) -> io::Result<u64> {
         self.upload_watched(folder, url, |_, _| Ok(()))
     }
 
-    /// As [`upload`](Self::upload), and calls `watch` with the bytes of each object that was put, and with those of all of
-    /// them.
+    /// As [`upload`](Self::upload), and calls `watch` after each object, with its bytes and the bytes of all
+    /// objects.
     ///
     /// # Errors
-    /// Returns the errors of [`upload`](Self::upload), and that of `watch`, which ends the work.
+    /// Returns the errors of [`upload`](Self::upload), and that of `watch`, which stops the upload.
     pub fn upload_watched(
         &self,
         folder: &Path,
@@ -250,10 +297,22 @@ impl Remote {
         Ok(upload(&place, folder, watch)?)
     }
 
-    /// Whether there is an object at a URL.
+    /// Whether there is an object at a URL. Makes one request.
+    ///
+    /// ```
+    /// use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
+    ///
+    /// let (remote, url) = (Remote::new(RemoteOptions::new())?, "memory://bucket/empty");
+    /// assert!(!remote.exists(url)?);
+    /// assert_eq!(remote.create(url, &WriteOptions::new().create_new(true))?.finish()?, 0);
+    /// assert!(remote.exists(url)?);
+    /// // The object exists now.
+    /// assert!(remote.create(url, &WriteOptions::new().create_new(true))?.finish().is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`object`](Self::object) except that for an object that does not exist.
+    /// Returns the errors of [`object`](Self::object), except for an object that does not exist.
     pub fn exists(&self, url: &str) -> io::Result<bool> {
         Ok(exists(&self.place(&Location::parse(url)?)?)?)
     }
@@ -293,14 +352,14 @@ fn object_at(place: Place) -> std::result::Result<RemoteObject, Failure> {
     Ok(RemoteObject::new(source, Arc::new(plan)))
 }
 
-/// The objects below a place, if there are any.
+/// The objects below a place; `None` if there are none.
 fn store_at(place: Place, scheme: Scheme) -> std::result::Result<Option<RemoteStore>, Failure> {
     if scheme == Scheme::Http {
         let store = RemoteStore::unlisted(place);
         return Ok((!store.is_empty()?).then_some(store));
     }
     match RemoteStore::listed(place.clone()) {
-        // Public buckets may be read, but not listed.
+        // Public buckets may be readable but not listable.
         Err(error) if error.is_forbidden() => {
             let store = RemoteStore::unlisted(place);
             match store.is_empty() {
@@ -312,7 +371,7 @@ fn store_at(place: Place, scheme: Scheme) -> std::result::Result<Option<RemoteSt
     }
 }
 
-/// Whether a URL has the ending of something that is never a folder.
+/// Whether a URL has the extension of something that is never a folder.
 fn names_a_file(url: &str) -> bool {
     let path = url.split('?').next().unwrap_or_default();
     match Ending::of_path(path) {

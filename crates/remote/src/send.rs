@@ -1,4 +1,11 @@
 //! Sends the changes of an [`Overlay`].
+//!
+//! ```text
+//!  there were no objects          publish::steps_of_new
+//!  one file put                   one request
+//!  several files put              append::steps: rows of an array, or refused
+//!  files removed                  refused
+//! ```
 
 use crate::append;
 use crate::error::Failure;
@@ -9,7 +16,7 @@ use std::io;
 use std::sync::Arc;
 
 impl Overlay {
-    /// Sends what was changed, all of it or nothing.
+    /// Sends all changes or none.
     pub fn send(self: &Arc<Self>) -> io::Result<()> {
         let (put, removed) = {
             let state = self.state();
@@ -65,7 +72,7 @@ impl Overlay {
         })
     }
 
-    /// The version of an object that this editor knows; `None` if there was none.
+    /// The version of an object that this editor knows; `None` if it did not exist.
     fn version(&self, path: &str) -> Result<Option<UpdateVersion>, Failure> {
         if let Some(version) = self.state().versions.get(path) {
             return Ok(Some(version.clone()));

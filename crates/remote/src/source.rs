@@ -1,4 +1,13 @@
 //! [`Source`]: one object, and the requests for its bytes.
+//!
+//! ```text
+//!  first read    begin  bytes 0 to 64 KiB, or to 8 MiB for a file of a store ─► length, version, first bytes
+//!                end    the last 64 KiB, at the same time, if it is named .b2nd or .b2frame
+//!  later reads   cover  the runs missing in the cache, 64 KiB to 2 MiB each, with If-Match: the version's tag
+//!                body   compares version, range and length of each answer
+//!  failures      ask    Trouble: no requests for this object, or after a failure of the server for everything
+//!                       that was opened with it, until the pause is over
+//! ```
 
 use crate::bridge::Bridge;
 use crate::cache::{Cache, Run, Wanted};
@@ -16,24 +25,24 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::Semaphore;
 
-/// The least bytes of a request, where there are so many.
+/// Minimum length of a request, unless the object is shorter.
 const LEAST: u64 = 64 << 10;
-/// The most bytes of a request.
+/// Maximum length of a request.
 const MOST: u64 = 2 << 20;
-/// Objects of a store of datasets are fetched whole up to this length, in one request.
+/// Objects of a dataset up to this length are fetched whole, in one request.
 const WHOLE: u64 = 8 << 20;
 
-/// The parts that all objects share.
+/// What all objects of a `Remote` share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub bridge: Bridge,
     pub cache: Cache,
-    /// How many requests are made at once.
+    /// Limits the requests made at once.
     pub permits: Semaphore,
     pub options: RemoteOptions,
 }
 
-/// Where an object is.
+/// The location of an object.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub shared: Arc<Shared>,
@@ -42,12 +51,12 @@ pub(crate) struct Place {
     /// Its URL, without secrets.
     pub name: Arc<str>,
     pub secrets: Secrets,
-    /// Of all that was opened with it.
+    /// Shared by everything that was opened at once.
     pub trouble: Arc<Trouble>,
 }
 
 impl Place {
-    /// Makes a request when it is its turn, unless the server has failed in one before.
+    /// Makes a request when it is its turn, unless the server has failed recently.
     pub async fn ask<T>(
         &self,
         request: impl Future<Output = Result<T, Failure>>,
@@ -64,7 +73,7 @@ impl Place {
         answer
     }
 
-    /// Waits for a request.
+    /// Makes a request and waits for it.
     pub fn wait<T: Send + 'static>(
         &self,
         request: impl Future<Output = Result<T, Failure>> + Send + 'static,
@@ -74,7 +83,7 @@ impl Place {
         bridge.wait(async move { place.ask(request).await })?
     }
 
-    /// The error for a change that failed.
+    /// The error of a failed change.
     pub fn not_written(&self, error: &object_store::Error) -> Failure {
         Failure::of_change(error, &self.name, &self.secrets)
     }
@@ -86,13 +95,13 @@ impl fmt::Debug for Place {
     }
 }
 
-/// A version of an object: all answers have to be of the same.
+/// A version of an object. All answers must be of the same version.
 #[derive(Debug, Clone)]
 pub(crate) struct Version {
     pub size: u64,
     e_tag: Option<String>,
     modified: i64,
-    /// The tag as the condition of requests.
+    /// The tag, as the condition of requests.
     condition: Option<String>,
     /// The name of this version in the cache.
     key: Arc<str>,
@@ -105,7 +114,7 @@ impl Version {
         let version = meta.version.as_deref().unwrap_or_default();
         let tag_text = tag.unwrap_or_default();
         let key = format!("{name}\n{tag_text}\n{version}\n{modified}\n{}", meta.size);
-        // Weak tags match nothing, and those of listings may be spelled differently.
+        // Weak tags never match `If-Match`, and listings may spell tags differently.
         let condition = meta.e_tag.clone();
         let condition = condition.filter(|tag| !tag.starts_with("W/"));
         Self {
@@ -117,7 +126,7 @@ impl Version {
         }
     }
 
-    /// Whether an answer is of this version. Listings have no fractions of a second, or others.
+    /// Whether an answer is of this version. Listings may round times to seconds.
     fn is(&self, meta: &ObjectMeta) -> bool {
         let tags = self.e_tag.as_deref().zip(meta.e_tag.as_deref().map(bare));
         let is_same = match tags {
@@ -138,7 +147,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// A tag without its quotes, which some listings leave out.
+/// A tag without its quotes, which some listings omit.
 fn bare(tag: &str) -> &str {
     tag.trim_start_matches("W/").trim_matches('"')
 }
@@ -147,17 +156,17 @@ fn bare(tag: &str) -> &str {
 #[derive(Debug)]
 pub(crate) struct Source {
     place: Place,
-    /// Whether it is one of many files of a store, each of which is read whole.
+    /// Whether it is one of the files of a store, each of which is read whole.
     is_part: bool,
     version: OnceLock<Version>,
-    /// Held while the first answer is waited for.
+    /// Held while waiting for the first answer.
     first: Mutex<()>,
-    /// Of this object alone.
+    /// The failure of this object alone.
     trouble: Trouble,
 }
 
 impl Source {
-    /// An object of which nothing is known.
+    /// An object about which nothing is known.
     pub fn new(place: Place, is_part: bool) -> Arc<Self> {
         Self::with(place, is_part, OnceLock::new())
     }
@@ -178,7 +187,7 @@ impl Source {
         })
     }
 
-    /// Makes a request for this object, unless one has failed before.
+    /// Makes a request for this object, unless one has failed recently.
     async fn ask<T>(
         &self,
         request: impl Future<Output = Result<T, Failure>>,
@@ -195,12 +204,13 @@ impl Source {
         &self.place
     }
 
-    /// The version, if it is known without asking.
+    /// The version, if it is known without a request.
     pub fn known(&self) -> Option<&Version> {
         self.version.get()
     }
 
-    /// The version of the first answer, which also brings the first bytes; the last ones of a frame come at the same time.
+    /// The version from the first answer, which also brings the first bytes. The last bytes of a frame are
+    /// requested at the same time.
     pub fn version(self: &Arc<Self>) -> io::Result<&Version> {
         Ok(self.first()?)
     }
@@ -234,7 +244,7 @@ impl Source {
         self.version.get_or_init(|| version)
     }
 
-    /// Waits for the first answers of several objects, which are asked for at once.
+    /// Requests several objects at once and waits for their first answers.
     pub fn begin_all(sources: Vec<Arc<Self>>) -> io::Result<Vec<Result<Arc<Self>, Failure>>> {
         let Some(first) = sources.first() else {
             return Ok(Vec::new());
@@ -249,7 +259,7 @@ impl Source {
         bridge.wait(begun)
     }
 
-    /// Asks for the beginning, and so for the length.
+    /// Requests the beginning, and so the length.
     async fn begin(&self) -> Result<(Version, Bytes), Failure> {
         let most = if self.is_part { WHOLE } else { LEAST };
         self.ask(async {
@@ -265,7 +275,7 @@ impl Source {
         .await
     }
 
-    /// An object without bytes has no range: the answer to a request for one is an error.
+    /// Handles an object without bytes: every range request for it is an error.
     async fn empty(&self, error: &object_store::Error) -> Result<(Version, Bytes), Failure> {
         if !is_out_of_range(error) {
             return Err(self.failed(error));
@@ -281,8 +291,9 @@ impl Source {
         Ok((version, Bytes::new()))
     }
 
-    /// Asks for the last bytes of a frame, which by its name it seems to be, before the length is known: both of its ends are
-    /// needed to open it. Returns none where anything fails: then they are asked for when they are needed.
+    /// Requests the last bytes of an object that is named like a frame, before its length is known, because
+    /// opening a frame needs both ends. `None` if anything fails; the bytes are then requested when they are
+    /// needed.
     async fn end(&self) -> Option<(ObjectMeta, Range<u64>, Bytes)> {
         if self.is_part || !matches!(self.place.path.extension(), Some("b2nd" | "b2frame")) {
             return None;
@@ -312,7 +323,7 @@ impl Source {
         };
         let (store, path) = (&self.place.store, &self.place.path);
         match store.get_opts(path, options).await {
-            // The simplest servers have no ranges. A part is small enough to be taken whole.
+            // Simple servers have no ranges. A part is short enough to be fetched whole.
             Err(error) if self.is_part && has_no_ranges(&error) => {
                 let answer = store.get_opts(path, whole).await?;
                 if answer.meta.size > WHOLE {
@@ -324,7 +335,7 @@ impl Source {
         }
     }
 
-    /// The range of an answer, if it is the one that was asked for, or the whole part.
+    /// The bytes of an answer, if its range is the requested one, or if it is the whole part.
     async fn body(&self, result: GetResult, expected: &Range<u64>) -> Result<Bytes, Failure> {
         let (name, given) = (&self.place.name, result.range.clone());
         let wrong = |found| Failure::wrong_length(name, found, expected.end - expected.start);
@@ -363,7 +374,8 @@ impl Source {
         Failure::of(error, &self.place.name, &self.place.secrets)
     }
 
-    /// Begins to fetch what is missing of a range. Returns the run with its first byte, and how many bytes were asked for.
+    /// Begins to fetch the missing bytes of a range. Returns the run with its first byte, and how many bytes
+    /// were requested.
     pub fn cover(
         self: &Arc<Self>,
         version: &Version,
@@ -394,7 +406,7 @@ impl Source {
         (run, asked)
     }
 
-    /// The bytes of a run that begin at a position.
+    /// The bytes of a run, when they have arrived.
     pub fn wait(&self, version: &Version, run: &Arc<Run>) -> io::Result<Bytes> {
         self.place.shared.bridge.check()?;
         let bytes = run.wait()?;
@@ -403,7 +415,7 @@ impl Source {
     }
 }
 
-/// A run that is being fetched. It has a result in any case, also if the runtime ends before.
+/// A run that is being fetched. It always gets a result, even if the runtime ends first.
 struct Fetching {
     source: Arc<Source>,
     version: Version,

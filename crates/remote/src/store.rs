@@ -13,13 +13,33 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The objects below a prefix, as files in folders, for reading.
+/// The objects below a prefix, as files in folders, for reading. Clones share it.
 ///
-/// It is listed once, with the lengths of all objects, and shows what was there then. An object that is changed later is an
-/// error where it is read. A plain HTTP server has no listings: there, files are asked for by their names, and
-/// [`list`](Store::list) returns [`Unsupported`](ErrorKind::Unsupported).
+/// A bucket is listed once, when this is opened, and then always shows the objects of that listing, with their
+/// lengths and versions; the list stays in memory. Reading an object that was changed later is an error. Small
+/// files that describe datasets are fetched at once, and files of up to 8 MiB are fetched whole.
 ///
-/// A bucket has no lock. Whoever changes a dataset there in place, file by file, changes it under its readers.
+/// A plain web server has no listings: files are requested by name, and [`list`](Store::list) returns
+/// [`Unsupported`](ErrorKind::Unsupported).
+///
+/// A bucket has no locks: a program that changes a dataset in place, file by file, changes it under its
+/// readers.
+///
+/// ```
+/// use bloscpack::storage::{Key, Store as _};
+/// use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
+/// use std::io::Write as _;
+///
+/// let remote = Remote::new(RemoteOptions::new())?;
+/// let mut object = remote.create("memory://bucket/data/a.txt", &WriteOptions::new())?;
+/// object.write_all(b"some text")?;
+/// object.finish()?;
+///
+/// let store = remote.store("memory://bucket/data")?;
+/// assert_eq!(store.paths().collect::<Vec<_>>(), ["a.txt"]);
+/// assert_eq!(store.open(&Key::parse("a.txt")?)?.size()?, 9);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct RemoteStore(Arc<Inner>);
 
@@ -32,9 +52,9 @@ struct Inner {
 
 #[derive(Debug)]
 enum Objects {
-    /// All objects, by their paths relative to the prefix.
+    /// All objects, by path relative to the prefix.
     Listed(BTreeMap<String, ObjectMeta>),
-    /// The ones that were asked for.
+    /// The objects that were requested.
     Unlisted(Mutex<Asked>),
 }
 
@@ -47,19 +67,19 @@ struct Asked {
     announced: VecDeque<String>,
 }
 
-/// The longest small file that is fetched when a store is opened, and how many of them.
+/// Maximum length of a small file that is fetched when a store is opened, and maximum number of such files.
 const SMALL: u64 = 64 << 10;
 const MAX_SMALL: usize = 1 << 10;
 
-/// The small files that are read with those by which a folder is known.
+/// Small files that are read together with those that identify a folder.
 const BESIDE: [&str; 4] = ["__attrs__", "meta/attributes", ".zattrs", ".zmetadata"];
 
-/// The paths of the small files that describe what is in a folder.
+/// The paths of the small files that describe a folder.
 fn described_by() -> impl Iterator<Item = &'static str> {
     marks().chain(BESIDE)
 }
 
-/// How many files of a server without listings are asked for at once.
+/// How many files are requested at once from a server without listings.
 const AT_ONCE: usize = 16;
 
 impl RemoteStore {
@@ -79,7 +99,7 @@ impl RemoteStore {
         };
         let mut objects: BTreeMap<String, ObjectMeta> =
             listed.into_iter().filter_map(below).collect();
-        // Some programs keep an empty object for each folder.
+        // Some programs create an empty object for each folder.
         let folders: Vec<String> = objects
             .iter()
             .filter(|(path, meta)| meta.size == 0 && has_below(&objects, path))
@@ -107,8 +127,8 @@ impl RemoteStore {
         }))
     }
 
-    /// Whether there is no object. A file that cannot be read counts as none where there are others; a server that has an answer
-    /// for every name says nothing by it.
+    /// Whether there is no object. A file that cannot be read does not count if others can. A server that
+    /// answers for every name counts as empty.
     pub(crate) fn is_empty(&self) -> Result<bool, Failure> {
         if let Objects::Listed(objects) = &self.0.objects {
             return Ok(objects.is_empty());
@@ -125,18 +145,18 @@ impl RemoteStore {
         if found > 0 {
             return Ok(found == asked);
         }
-        // Where nothing is readable, that is an error of access.
+        // If nothing is readable, return the error of access.
         let denied = self.asked_before().and_then(|asked| asked.denied.clone());
         failure.or(denied).map_or(Ok(true), Err)
     }
 
-    /// Its URL, without secrets.
+    /// The URL, without secrets.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.0.place.name
     }
 
-    /// An object as it was listed.
+    /// An object's entry in the listing.
     pub(crate) fn meta(&self, path: &str) -> Option<&ObjectMeta> {
         match &self.0.objects {
             Objects::Listed(objects) => objects.get(path),
@@ -156,8 +176,9 @@ impl RemoteStore {
             .map(String::as_str)
     }
 
-    /// Text that no other versions of the objects have: for each its path, its length, and its tag or else the time of its last
-    /// change. All that is read is of these versions. `None` on a server without listings.
+    /// For each object, a text that differs for every version: its path, its length, and its tag or else the
+    /// time of its last change. All bytes that are read are of these versions. `None` on a server without
+    /// listings.
     #[must_use]
     pub fn versions(&self) -> Option<impl Iterator<Item = String>> {
         let Objects::Listed(objects) = &self.0.objects else {
@@ -169,7 +190,7 @@ impl RemoteStore {
         Some(objects.iter().map(version))
     }
 
-    /// Fetches what describes the datasets, all at once.
+    /// Fetches the files that describe datasets, all at once.
     fn fetch_small(&self) {
         let Objects::Listed(objects) = &self.0.objects else {
             return;
@@ -196,7 +217,7 @@ impl RemoteStore {
             prefix => format!("{prefix}/{path}"),
         };
         Place {
-            // Names are taken as they are, where that is possible.
+            // Keeps names unchanged where possible.
             path: Path::parse(&full).unwrap_or_else(|_| Path::from(full)),
             name: format!("{}/{path}", place.name.trim_end_matches('/')).into(),
             ..place.clone()
@@ -213,7 +234,8 @@ impl RemoteStore {
         }
     }
 
-    /// The file with this path on a server without listings: asked for with those that come next.
+    /// The file with this path on a server without listings. Requests it together with the files that will be
+    /// read next.
     fn asked(&self, path: &str) -> Result<Option<Arc<Source>>, Failure> {
         let Some(mut asked) = self.asked_before() else {
             return Ok(None);
@@ -245,8 +267,9 @@ impl RemoteStore {
         let found = Source::begin_all(sources.collect())?;
         let is_denied =
             |found: &Result<_, Failure>| found.as_ref().is_err_and(Failure::is_forbidden);
-        // Public buckets deny what is not there, since only who may list them is told so. That counts as long as they do not deny
-        // what is there, as they do once credentials have expired.
+        // Public buckets deny missing objects, because only users who may list them are told that an object is
+        // missing. A denial counts as "missing" as long as existing objects are not denied, as they are once
+        // credentials have expired.
         let is_open = found.iter().any(Result::is_ok)
             || !found.iter().any(is_denied)
             || self.still_answers()?;
@@ -260,7 +283,7 @@ impl RemoteStore {
                     asked.known.insert(name, Ok(None));
                     asked.denied.get_or_insert(error);
                 }
-                // Only the error of the file that is wanted is reported. Others may never be read.
+                // Reports only the error of the wanted file. The others may never be read.
                 Err(error) if name == path && error.is_of_server() => return Err(error),
                 Err(error) if error.is_of_server() => {}
                 found => drop(asked.known.insert(name, found.map(Some))),
@@ -269,7 +292,7 @@ impl RemoteStore {
         asked.known.get(path).cloned().unwrap_or(Ok(None))
     }
 
-    /// Whether the server answers for a file that it has answered for before; true before there was any.
+    /// Whether the server still answers for a file that it answered for before; true if there is none.
     fn still_answers(&self) -> Result<bool, Failure> {
         let name = self.asked_before().and_then(|asked| {
             let mut known = asked.known.iter();

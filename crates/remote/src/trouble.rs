@@ -1,12 +1,12 @@
-//! [`Trouble`]: a failure after which nothing more is asked for a while.
+//! [`Trouble`]: a failure after which no requests are made for a while.
 
 use crate::error::Failure;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The failure for which something was given up: an object, or all that was opened at once. Whoever asks for more has the same
-/// failure, without a request, until a pause is over. Code that goes on after an error, or tries another way to open a URL, would
-/// otherwise repeat all tries each time.
+/// The failure of an object, or of everything that was opened at once. Until a pause is over, later requests
+/// fail with the same error without being made. Otherwise code that continues after an error, or tries another
+/// way to open a URL, would repeat all retries each time.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     pause: Duration,
@@ -21,7 +21,7 @@ impl Trouble {
         }
     }
 
-    /// Returns the failure, if there was one within the pause.
+    /// Returns the failure if it is more recent than the pause.
     pub fn check(&self) -> Result<(), Failure> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {

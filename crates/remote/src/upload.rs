@@ -1,4 +1,4 @@
-//! [`Upload`]: the parts of an object on their way, of which nobody sees anything before all of them are there.
+//! [`Upload`]: a multipart upload, invisible until all parts have arrived.
 
 use crate::error::Failure;
 use crate::source::Place;
@@ -8,24 +8,24 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-/// How long an upload that is given up may take to tell the store.
+/// How long aborting an upload may take.
 const GIVING_UP: Duration = Duration::from_secs(20);
 
-/// A multipart upload that was begun. It is completed, or else aborted when it is dropped.
+/// A multipart upload. Dropping it before it is complete aborts it.
 #[derive(Debug)]
 pub(crate) struct Upload {
     place: Place,
-    /// `None` once it was completed or aborted.
+    /// `None` after completing or aborting.
     upload: Option<Box<dyn MultipartUpload>>,
-    /// The parts on their way, in order, with their lengths.
+    /// The parts being sent, in order, with their lengths.
     parts: VecDeque<(u64, Receiver<Result<(), Failure>>)>,
     on_their_way: u64,
-    /// Bytes that may be on their way.
+    /// Maximum number of bytes being sent.
     most: u64,
 }
 
 impl Upload {
-    /// Begins an upload with at most so many bytes on their way, or a single part of more.
+    /// Begins an upload with at most `most` bytes being sent, or a single longer part.
     pub fn begin(place: &Place, most: u64) -> Result<Self, Failure> {
         let at = place.clone();
         let upload = place.wait(async move {
@@ -41,7 +41,7 @@ impl Upload {
         })
     }
 
-    /// Sends the next part, once there is room for it.
+    /// Sends the next part when there is room for it.
     pub fn put(&mut self, part: Bytes) -> Result<(), Failure> {
         let len = part.len() as u64;
         while !self.parts.is_empty() && self.on_their_way.saturating_add(len) > self.most {
@@ -54,7 +54,7 @@ impl Upload {
         self.place.shared.bridge.spawn(async move {
             let put = async { sent.await.map_err(|error| place.not_written(&error)) };
             let put = place.ask(put).await;
-            // Nobody waits for it after another part has failed.
+            // Nobody waits for it if another part has failed.
             let _ = done.send(put);
         });
         self.on_their_way += len;
@@ -79,7 +79,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Makes an object of all parts, which has to have this length.
+    /// Joins all parts to an object, which must have length `len`.
     pub fn complete(mut self, len: u64) -> Result<(), Failure> {
         self.settle()?;
         let mut upload = self.upload.take().ok_or_else(Failure::ended)?;
@@ -92,7 +92,7 @@ impl Upload {
         match done {
             Ok(put) => check_length(&at, put, len),
             Err(error) => {
-                // The store may have completed it, and then has nothing to abort.
+                // If the store has completed it, aborting has no effect.
                 self.upload = Some(upload);
                 Err(self.place.not_written(&error))
             }
@@ -106,23 +106,24 @@ impl Drop for Upload {
             return;
         };
         let parts = std::mem::take(&mut self.parts);
-        // A part that arrives after the end would stay.
+        // A part that arrives after the abort would stay in the store.
         for (_, result) in parts {
             let _ = result.recv();
         }
         let abort = async move { upload.abort().await };
         let abort = async move { tokio::time::timeout(GIVING_UP, abort).await.map(drop) };
-        // A store that does not answer has rules for what is left.
+        // If the store does not answer, its lifecycle rules remove what is left.
         let _ = self.place.shared.bridge.wait(abort);
     }
 }
 
-/// Compares the length of an object with what was sent. One that is wrong is removed: it looks whole, and is not.
+/// Compares the object's length with what was sent, and removes an object of another length, which would look
+/// complete.
 fn check_length(place: &Place, put: PutResult, len: u64) -> Result<(), Failure> {
     let at = place.clone();
     let check = async move {
         let found = at.store.head(&at.path).await?;
-        // Somebody else has replaced it since.
+        // Another writer has replaced it.
         let is_other = put.e_tag.zip(found.e_tag).is_some_and(|(a, b)| a != b);
         if found.size == len || is_other {
             return Ok(len);

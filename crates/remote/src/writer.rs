@@ -1,4 +1,11 @@
-//! [`RemoteWriter`]: an object that is written from its first byte to its last.
+//! [`RemoteWriter`]: writes an object from its first byte to its last.
+//!
+//! ```text
+//!  written            requests                                       the object is visible
+//!  less than a part   one, by finish                                 after it
+//!  more               begin │ parts, four at once │ complete, check  after complete
+//!  parts              1,000 of 8 MiB, 1,000 of 16 MiB, 1,000 of 32 MiB, ... up to 10,000 parts
+//! ```
 
 use crate::error::Failure;
 use crate::source::Place;
@@ -8,17 +15,18 @@ use object_store::{PutMode, PutOptions};
 use std::io::{self, ErrorKind, Write};
 use std::mem;
 
-/// Bytes of a part, unless that would make too many.
+/// Length of a part, unless that would make too many.
 const PART: u64 = 8 << 20;
-/// Bytes that each part but the last has to have: stores refuse shorter ones.
+/// Minimum length of each part but the last; stores refuse shorter ones.
 const LEAST: u64 = 5 << 20;
-/// Bytes that a part may have.
+/// Maximum length of a part.
 const MOST: u64 = 5 << 30;
-/// Parts that an upload may have.
+/// Maximum number of parts of an upload.
 const PARTS: u64 = 10_000;
-/// After so many parts, the next ones are twice as long: 10,000 of them are then 8 TiB, more than any store takes.
+/// After this many parts, the next ones are twice as long: 10,000 of them are then 8 TiB, more than any store
+/// accepts.
 const DOUBLING: u64 = 1000;
-/// Parts that are on their way at once.
+/// Parts sent at once.
 const AT_ONCE: u64 = 4;
 
 /// How an object is written.
@@ -48,46 +56,47 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// The default options: parts of 8 MiB, four of them on their way at once, and an object that is there is replaced.
+    /// The defaults: parts of 8 MiB, four sent at once, and an existing object is replaced.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes of a part; at least 5 MiB. Data of less than a part is sent in a single request. After a thousand parts they
-    /// become longer, so that 10,000 of them suffice.
+    /// Length of a part in bytes: 8 MiB by default, clamped to 5 MiB to 5 GiB. Data shorter than one part is
+    /// sent in a single request. After every thousand parts the length doubles, so that 10,000 parts suffice.
     #[must_use]
     pub fn part_size(mut self, bytes: u64) -> Self {
         self.part_size = bytes.clamp(LEAST, MOST);
         self
     }
 
-    /// How many parts are on their way at once; at least one. As many, and the one that is being filled, are in memory.
+    /// How many parts are sent at once: 4 by default, at least one. These and the part being filled are in
+    /// memory.
     #[must_use]
     pub fn at_once(mut self, parts: usize) -> Self {
         self.at_once = (parts as u64).max(1);
         self
     }
 
-    /// The expected length of the object, by which all parts get one length. It need not be exact.
+    /// The expected length of the object, so that all parts can have the same length. It need not be exact.
     #[must_use]
     pub fn expected(mut self, bytes: u64) -> Self {
         self.expected = Some(bytes);
         self
     }
 
-    /// Whether an object that is there is an error, and stays as it is; false by default.
+    /// Whether an existing object is an error and stays unchanged: false by default.
     ///
-    /// Data of less than a part is sent with this as a condition. No store has a condition for an upload in parts: there
-    /// the object is looked for before the first part and before the last step, and one that somebody else makes between
-    /// that and the end is replaced.
+    /// Data shorter than one part is sent with this condition. No store has a condition for an upload in parts:
+    /// the object is looked for before the first part and before the last step, and an object that another
+    /// writer creates after that is replaced.
     #[must_use]
     pub fn create_new(mut self, is_new: bool) -> Self {
         self.is_new = is_new;
         self
     }
 
-    /// The length of the part with this number, after so many bytes.
+    /// The length of the part with this number, after `written` bytes.
     fn part_len(&self, number: u64, written: u64) -> u64 {
         let needed = self.expected.map_or(0, |len| len.div_ceil(PARTS));
         let base = self.part_size.max(needed.next_multiple_of(1 << 20));
@@ -103,12 +112,13 @@ impl WriteOptions {
 
 /// An object that is being written; [`Remote::create`](crate::Remote::create) begins one.
 ///
-/// Nobody sees anything of it before [`finish`](Self::finish), which makes it appear whole. If it is dropped before, or
-/// anything fails, what was sent is taken back, and an object that was there before stays. A process that is killed leaves
-/// parts that no listing shows: buckets have rules that remove them after some days.
+/// [`finish`](Self::finish) makes the object visible, whole. If the writer is dropped before, or anything
+/// fails, the upload is aborted and an existing object stays. A killed process leaves invisible parts behind:
+/// give the bucket a rule that removes them after some days.
 ///
-/// Data of less than a part is sent in one request by `finish`; longer data goes in parts, several at once, while it is
-/// written.
+/// Data shorter than one part is sent in one request by `finish`. Longer data is sent in parts while it is
+/// written; [`write`](Write::write) blocks while [`at_once`](WriteOptions::at_once) parts are being sent.
+/// [`flush`](Write::flush) sends nothing.
 ///
 /// ```
 /// use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
@@ -129,7 +139,7 @@ impl WriteOptions {
 pub struct RemoteWriter {
     place: Place,
     options: WriteOptions,
-    /// The part that is being filled.
+    /// The part being filled.
     part: Vec<u8>,
     parts: u64,
     written: u64,
@@ -138,7 +148,7 @@ pub struct RemoteWriter {
 
 #[derive(Debug)]
 enum State {
-    /// Everything is in the part.
+    /// All data is in the part.
     Small,
     Parts(Upload),
     /// It was given up.
@@ -157,28 +167,30 @@ impl RemoteWriter {
         }
     }
 
-    /// Its URL, without secrets.
+    /// The URL, without secrets.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.place.name
     }
 
-    /// Bytes that were written.
+    /// Bytes written so far.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Sets the expected length, if that is known only now: see [`WriteOptions::expected`].
+    /// Sets the expected length during writing: see [`WriteOptions::expected`].
     pub fn expect(&mut self, bytes: u64) {
         self.options.expected = Some(bytes);
     }
 
-    /// Makes the object appear, and returns its length.
+    /// Makes the object visible, and returns its length in bytes. After an upload in parts, the object's length
+    /// is checked; an object of another length is removed and reported.
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](ErrorKind::AlreadyExists) if it was to be a new one; any error of the store, after which
-    /// there is no new object, unless the answer to the last request was lost.
+    /// Returns [`AlreadyExists`](ErrorKind::AlreadyExists) with [`WriteOptions::create_new`] if the object
+    /// exists, and any error of the store. There is then no new object, unless the answer to the last request
+    /// was lost.
     pub fn finish(mut self) -> io::Result<u64> {
         let (written, last) = (self.written, Bytes::from(mem::take(&mut self.part)));
         match mem::replace(&mut self.state, State::Small) {
@@ -196,7 +208,7 @@ impl RemoteWriter {
         Ok(written)
     }
 
-    /// Refuses to replace an object where a new one was wanted.
+    /// Refuses to replace an object if a new one was wanted.
     fn check_new(&self) -> Result<(), Failure> {
         if self.options.is_new && exists(&self.place)? {
             Err(Failure::exists(&self.place.name))
@@ -205,7 +217,7 @@ impl RemoteWriter {
         }
     }
 
-    /// Sends the part, which is full.
+    /// Sends the full part.
     fn send(&mut self) -> Result<(), Failure> {
         if let State::Failed(failure) = &self.state {
             return Err(failure.clone());
@@ -230,7 +242,7 @@ impl Write for RemoteWriter {
         if self.part.len() as u64 >= len
             && let Err(failure) = self.send()
         {
-            // The parts that were sent are taken back at once.
+            // Dropping the upload aborts it at once.
             self.state = State::Failed(failure.clone());
             return Err(failure.into());
         }
@@ -243,7 +255,7 @@ impl Write for RemoteWriter {
         Ok(taken.len())
     }
 
-    /// Does nothing: a part is sent when it is full.
+    /// Sends nothing: a part is sent when it is full.
     fn flush(&mut self) -> io::Result<()> {
         match &self.state {
             State::Failed(failure) => Err(failure.clone().into()),
@@ -265,7 +277,7 @@ fn put_whole(place: &Place, bytes: Bytes, is_new: bool) -> Result<(), Failure> {
         let options = PutOptions::from(mode);
         match at.store.put_opts(&at.path, payload.into(), options).await {
             Ok(_) => Ok(true),
-            // It has no such condition.
+            // The store has no such condition.
             Err(E::NotImplemented { .. } | E::NotSupported { .. }) if is_new => Ok(false),
             Err(error) => Err(at.not_written(&error)),
         }
@@ -273,14 +285,14 @@ fn put_whole(place: &Place, bytes: Bytes, is_new: bool) -> Result<(), Failure> {
     if is_put {
         return Ok(());
     }
-    // As good as it gets.
+    // Without a condition, a check is all that can be done.
     if exists(place)? {
         return Err(Failure::exists(&place.name));
     }
     put_whole(place, bytes, false)
 }
 
-/// Refuses URLs that nothing can be written to.
+/// Refuses URLs that cannot be written to.
 pub(crate) fn check_place(place: &Place, is_web: bool, is_folder: bool) -> Result<(), Failure> {
     let refused = |kind, what: &str| Err(Failure::new(kind, format!("{}: {what}", place.name)));
     match (is_web, is_folder) {

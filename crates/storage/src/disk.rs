@@ -1,4 +1,4 @@
-//! [`Disk`]: a folder of the file system.
+//! [`Disk`]: a directory of the file system, as a folder.
 
 use crate::owners::copy_owners;
 use crate::write_at::retry;
@@ -10,11 +10,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A directory of the file system.
+/// A directory of the file system, as a [`Folder`].
 ///
-/// A file with several names (hard links) is not opened for writing, because its locks and journals
-/// belong to one name. On Unix a symbolic link is never followed, and a FIFO or device is never
-/// waited for.
+/// A file with several names (hard links) is not opened for writing, because locks and journals belong to one
+/// name. On Unix, symbolic links are not followed, and opening a FIFO or device is an error and never blocks.
 ///
 /// ```
 /// use bloscpack_storage::{Disk, Folder};
@@ -29,16 +28,17 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The directory at this path, which is not accessed yet and should exist.
+    /// The directory at this path. It is not accessed yet, so a missing directory is an error of the first
+    /// operation.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The directory of an existing file, and the file's name there, with symbolic links resolved.
+    /// The directory of an existing file, and the file's name in it. Symbolic links are resolved.
     ///
     /// # Errors
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a path without a file name, such as
-    /// `/`, and any error of the file system.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a path without a file name, such as `/`;
+    /// [`NotFound`](io::ErrorKind::NotFound) if the file does not exist; and any error of the file system.
     pub fn of(path: impl AsRef<Path>) -> io::Result<(Self, OsString)> {
         let path = real_path(path.as_ref())?;
         match (path.parent(), path.file_name()) {
@@ -50,7 +50,7 @@ impl Disk {
         }
     }
 
-    /// The path of one of its files.
+    /// The path of this name, which need not exist.
     #[must_use]
     pub fn path_of(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)
@@ -111,7 +111,7 @@ impl Folder for Disk {
         }
     }
 
-    /// Windows has no such call, but its file systems keep a journal of names.
+    /// Does nothing: Windows cannot sync a directory, and its file systems journal names.
     #[cfg(not(unix))]
     fn sync(&self) -> io::Result<()> {
         Ok(())
@@ -131,7 +131,7 @@ impl Folder for Disk {
     #[cfg(windows)]
     fn leads_to(&self, name: &OsStr, file: &File) -> io::Result<bool> {
         use winapi_util::file::information;
-        // No rights are asked for, so that this works while another program has the file for itself.
+        // Opened without access rights, so it works while another program has the file open exclusively.
         let there = match windows_handle(&self.path_of(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             there => information(there?)?,
@@ -148,8 +148,8 @@ impl Folder for Disk {
     }
 }
 
-/// The path with links resolved. Some drives of Windows, such as those in memory, cannot say it, and wine not if it is long:
-/// then a name that is not a link is taken as it is.
+/// The path with links resolved. Some Windows drives (RAM disks) and Wine (for long paths) cannot resolve a
+/// path; a name that is not a link is then made absolute.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if cfg!(windows) => match fs::symlink_metadata(path) {
@@ -160,7 +160,7 @@ pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Opens what has this name, be it a link, without the right to read or write it.
+/// Opens an entry, a link included, without the right to read or write it.
 #[cfg(windows)]
 fn windows_handle(path: &Path) -> io::Result<File> {
     use std::os::windows::fs::OpenOptionsExt;
@@ -171,7 +171,7 @@ fn windows_handle(path: &Path) -> io::Result<File> {
     options.access_mode(0).custom_flags(flags).open(path)
 }
 
-/// Follows no link, and waits for no FIFO, that another program may have put in the file's place.
+/// Do not follow a link, and do not wait for a FIFO, that another program may have put in the file's place.
 #[cfg(unix)]
 fn without_surprises(options: &mut OpenOptions) -> &mut OpenOptions {
     use std::os::unix::fs::OpenOptionsExt;

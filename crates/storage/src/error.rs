@@ -2,13 +2,14 @@
 
 use std::{fmt, io};
 
-/// The result of an operation on a file or a store.
+/// The result of operations that may find or leave an unfinished change.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a file or a store cannot be opened, read or changed.
 ///
-/// Functions that may find an interrupted change return this error; all others return
-/// [`io::Error`], which converts into it with `?`.
+/// Functions that may find an interrupted change, or leave a committed one unfinished, return this error. All
+/// others return [`io::Error`], which converts into it with `?`. An error of this type inside an [`io::Error`]
+/// is unwrapped by that conversion.
 ///
 /// ```
 /// use bloscpack_storage::{Error, JournalFault, Memory, Snapshot, Subject};
@@ -24,29 +25,30 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Reading, writing or locking failed; the kind of the [`io::Error`] says how.
+    /// Reading, writing or locking failed; see the kind of the [`io::Error`].
     #[error(transparent)]
     Io(io::Error),
-    /// A change was interrupted, and what is beside the file or in the store cannot complete it.
+    /// A change was interrupted, and its journal cannot complete it. Nothing was changed by the attempt to open
+    /// it.
     #[error("a change to this {subject} was interrupted, and {fault}")]
     Interrupted {
-        /// The thing that was being changed.
+        /// Whether it is a file or a store.
         subject: Subject,
-        /// The reason the change cannot be completed.
+        /// Why the change cannot be completed.
         fault: JournalFault,
     },
-    /// A change is committed and safe, but could not be completed. The next writer completes it, and readers see it already:
-    /// the change must not be repeated.
+    /// The change is committed and on the disk, but applying it failed. Readers already see it and the next
+    /// writer completes it, so do not repeat it.
     #[error("the change is committed, but not completed: {0}")]
     Committed(io::Error),
-    /// A ZIP archive is damaged, or has something that is not supported.
+    /// A ZIP archive is damaged, or uses an unsupported feature.
     #[error(transparent)]
     Archive(ArchiveError),
-    /// An invariant of this crate does not hold, or an implementation of one of its traits breaks
-    /// the contract. The operation stopped before it used the value in question.
+    /// An invariant of this crate is broken, or an implementation of one of its traits violates the contract.
+    /// The operation stopped before using the value.
     #[error("broken invariant, please report this bug: {found}")]
     Bug {
-        /// The violation.
+        /// The violation, with the values.
         found: String,
     },
 }
@@ -56,15 +58,15 @@ pub enum Error {
 #[error("ZIP archive, byte {at}: {what}")]
 #[non_exhaustive]
 pub struct ArchiveError {
-    /// The position in the archive.
+    /// The position in the archive, in bytes.
     pub at: u64,
     /// The reason.
     pub what: String,
-    /// Whether its bytes break the format. Otherwise it has something that is not supported.
+    /// Whether the bytes violate the format. If false, the archive uses an unsupported feature.
     pub is_damaged: bool,
 }
 
-/// The thing that an interrupted change was made to.
+/// What an interrupted change was changing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// A single file, whose journal is beside it.
@@ -82,7 +84,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// Why a journal cannot complete the change that was interrupted.
+/// Why a journal cannot complete an interrupted change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum JournalFault {
@@ -90,18 +92,18 @@ pub enum JournalFault {
     Missing,
     /// The journal has no valid end, or no valid index.
     Incomplete,
-    /// A checksum of the journal does not match, or a field has a value that none may have.
+    /// A checksum of the journal does not match, or a field has an invalid value.
     Damaged,
-    /// The journal describes a file with bytes that neither it nor the file contains.
+    /// The journal would leave bytes of the file without content: neither it nor the file contains them.
     Holes,
-    /// The journal was made for another file or store, or this one was changed since.
+    /// The journal belongs to another file or store, or this one was changed after the interruption.
     Foreign,
-    /// A file that the journal of a store refers to is missing or damaged.
+    /// A staged file of the store's journal is missing or damaged.
     MissingFiles,
 }
 
 impl JournalFault {
-    /// The fault in words: a clause whose "it" is the file or the store.
+    /// A clause for messages, in which "it" is the file or the store.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -114,7 +116,7 @@ impl JournalFault {
         }
     }
 
-    /// The fault in a file that was being changed.
+    /// The error for a single file.
     pub(crate) fn of_file(self) -> Error {
         let subject = Subject::File;
         Error::Interrupted {
@@ -123,7 +125,7 @@ impl JournalFault {
         }
     }
 
-    /// The fault in a store that was being changed.
+    /// The error for a store.
     pub(crate) fn of_store(self) -> Error {
         let subject = Subject::Store;
         Error::Interrupted {
@@ -140,7 +142,7 @@ impl fmt::Display for JournalFault {
 }
 
 impl From<io::Error> for Error {
-    /// An error of this crate that passed through an [`io::Error`] is itself again.
+    /// Unwraps an [`Error`] that passed through an [`io::Error`].
     fn from(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Io)
     }
@@ -157,21 +159,22 @@ pub(crate) fn committed(error: io::Error) -> io::Error {
     io::Error::other(Error::Committed(error))
 }
 
-/// The error of the step that commits a change, which may have been made. Unlike the kind of any other error, its own says
-/// nothing about the state of the file or store.
+/// An error of the committing step, after which the change may or may not be committed. The error is wrapped so
+/// that its kind does not suggest a known state.
 pub(crate) fn unknown(error: io::Error) -> io::Error {
     io::Error::other(error)
 }
 
-/// Something is in use by another process or thread.
+/// The error for a file or store that another process or thread is using.
 pub(crate) fn busy(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, what)
 }
 
-/// Whether this is the error of a file system without locks. Some network file systems have none: NFS without its lock daemon reports
-/// `ENOLCK`, macOS `ENOTSUP`, which is another error there than "unsupported", and others what their drivers return.
+/// Whether this is the error of a file system without locks, such as some network file systems. NFS without its
+/// lock daemon reports `ENOLCK`; macOS reports `ENOTSUP`, which the standard library does not map to
+/// `Unsupported` there; other drivers return other codes.
 pub(crate) fn has_no_locks(error: &io::Error) -> bool {
-    /// `ENOTSUPP`, an error within Linux that file systems of some drivers let through.
+    /// `ENOTSUPP`, an internal code of Linux that some drivers return to user space.
     #[cfg(unix)]
     const WITHIN_LINUX: i32 = 524;
     #[cfg(unix)]

@@ -1,23 +1,39 @@
-//! [`Folder`]: files by name.
+//! [`Folder`]: the files of one folder, by name.
 
 use crate::{Lock, WriteAt};
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-/// The kind of access with which a file or a store is opened.
+/// Whether a file or a store is opened for reading only, or for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Reading only.
     Read,
-    /// Reading and writing.
+    /// Reading and writing. There is one writer at a time.
     Write,
 }
 
-/// The regular files of one folder, by name: [`Disk`](crate::Disk), [`Memory`](crate::Memory), or
-/// your own, for example one that fails or records in a test.
+/// The regular files of one folder, by name: [`Disk`](crate::Disk), [`Memory`](crate::Memory), or your own, for
+/// example one that fails or records in a test.
 ///
-/// Subfolders are not reached through it, and links are not followed. Until
-/// [`sync`](Self::sync) has returned, a crash may undo what was created, replaced or removed.
+/// Names have no separators: subfolders cannot be reached. Links are not followed. Until [`sync`](Self::sync)
+/// has returned, a crash may undo any creation, replacement or removal.
+/// [`Snapshot::open_in`](crate::Snapshot::open_in) and [`JournaledFile::open`](crate::JournaledFile::open) take
+/// a folder.
+///
+/// ```
+/// use bloscpack_storage::{Folder, Memory, WriteAt};
+///
+/// let folder = Memory::from([("data", b"old".to_vec())]);
+/// let new = folder.create("data.tmp".as_ref(), None)?;
+/// new.write_all_at(0, b"new")?;
+/// new.sync()?;
+/// folder.replace("data.tmp".as_ref(), "data".as_ref())?;
+/// folder.sync()?;
+/// assert!(folder.leads_to("data".as_ref(), &new)?);
+/// assert_eq!(folder.list()?, ["data"]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Folder {
     /// An open file of this folder.
     type File: WriteAt + Lock;
@@ -25,24 +41,24 @@ pub trait Folder {
     /// Opens an existing file.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file; and any error
-    /// of the folder.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) for
+    /// anything but a regular file; and any error of the folder.
     fn open(&self, name: &OsStr, access: Access) -> io::Result<Self::File>;
 
-    /// Creates an empty file, open for reading and writing. Only its owner may access it, unless
-    /// there is a file `like` which it is to be: then it gets that file's owner, group and mode.
+    /// Creates an empty file, open for reading and writing. It gets owner, group and mode of the file `like`,
+    /// which it will replace or belong to; without `like`, only its owner may access it.
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken by any kind of entry; and any
-    /// error of the folder.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if any kind of entry has the name, and any error
+    /// of the folder.
     fn create(&self, name: &OsStr, like: Option<&Self::File>) -> io::Result<Self::File>;
 
-    /// Renames a file, replacing the file that has the new name, if there is one. At every moment
-    /// the new name leads to the old file or to the new one.
+    /// Renames the file `from` to `to`, replacing a file of that name. At every moment, `to` refers to the old
+    /// or to the new file.
     ///
     /// # Errors
-    /// Returns any error of the folder.
+    /// Returns any error of the folder. It does not tell whether the file was renamed;
+    /// [`leads_to`](Self::leads_to) does.
     fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
     /// Removes a file.
@@ -51,19 +67,19 @@ pub trait Folder {
     /// Returns [`NotFound`](io::ErrorKind::NotFound), and any error of the folder.
     fn remove(&self, name: &OsStr) -> io::Result<()>;
 
-    /// The names of everything in the folder, sorted.
+    /// The names of all entries, sorted, including those of subfolders and links.
     ///
     /// # Errors
     /// Returns any error of the folder.
     fn list(&self) -> io::Result<Vec<OsString>>;
 
-    /// Returns when all names would survive a power cut.
+    /// Blocks until all names would survive a power cut.
     ///
     /// # Errors
     /// Returns any error of the folder.
     fn sync(&self) -> io::Result<()>;
 
-    /// Whether this name still leads to this file.
+    /// Whether the name still refers to this open file; false if the name does not exist.
     ///
     /// # Errors
     /// Returns any error of the folder.

@@ -1,4 +1,4 @@
-//! For the other crates of this workspace only: not covered by semantic versioning.
+//! For the other crates of this workspace; not covered by semantic versioning.
 
 pub use crate::file::{Draft, GAP, MARK};
 pub use crate::owners::copy_owners;

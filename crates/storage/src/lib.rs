@@ -1,24 +1,64 @@
 //! Files and stores that are read at any position and changed atomically.
 //!
-//! This crate knows no file format. It is the layer below the `bloscpack` crates, and useful
-//! wherever a file is read by several threads at once, or has to survive a crash in the middle of
-//! a change.
+//! After a crash at any moment, a file or a store has its old content or its new content, and can be read
+//! immediately. The crate knows no file format, apart from ZIP archives with the feature `zip`. It is the layer
+//! below the `bloscpack` crates.
+//!
+//! # How a change is made
+//!
+//! ```text
+//!            one file: JournaledFile                      many files: JournaledStore
+//!
+//!  files     NAME                the file                 .blpk/SALT-NUMBER   staged files, draft of the journal
+//!            NAME.blpk-journal   the new bytes            .blpk/journal       the steps of a committed change
+//!            NAME.blpk-history   old bytes for readers    .blpk/history       old bytes for readers
+//!
+//!  1 stage   new bytes ──► journal                        new files ──► .blpk/SALT-NUMBER
+//!  2 sync    journal, folder                              staged files, journal, .blpk, root
+//!  3 commit  the file's first byte becomes "!"; sync      the draft is renamed to .blpk/journal; sync
+//!  4 apply   bytes ──► their places in the file; sync     files renamed, patched, removed; sync
+//!  5 finish  the first byte is restored; sync             .blpk/journal is removed; sync
+//!
+//!  crash before 3: the old content
+//!  crash after 3:  the new content: readers read through the journal, the next writer completes the change
+//!
+//!  journal   head 32 bytes                                head 68 bytes
+//!            bytes of all pieces                          steps: key, kind, lengths, checksums
+//!            index, 32 bytes a piece                      bytes of the patches
+//!            tail 148 bytes                               crc32, 4 bytes
+//! ```
+//!
+//! `SALT` is a random number that identifies a writer. `docs/crash-safety.md` in the repository describes the
+//! protocol, its assumptions and its limits, and the layout of the journals and of the history.
 //!
 //! # Where to start
 //!
 //! | you have | you want to | use |
 //! |---|---|---|
-//! | a [`File`](std::fs::File), bytes, or a reader that seeks | read at any position, from several threads | [`ReadAt`], [`Seekable`] |
+//! | a [`File`](std::fs::File), bytes, a reader that seeks | read at any position, by many threads | [`ReadAt`], [`Seekable`] |
 //! | a source of positions | read in order and seek | [`SourceReader`] |
-//! | a source of positions where each read takes long | make few and large reads of many small ones | [`ReadAhead`] |
-//! | a file that others may be changing | read it as of its last committed change | [`Snapshot`] |
+//! | a source with slow reads | turn many small reads into few large ones | [`ReadAhead`] |
+//! | a file that others may change | read its last committed content | [`Snapshot`] |
 //! | a file that others are changing | wait for the next change | [`FileWatch`] |
 //! | a file | change it atomically | [`JournaledFile`] |
 //! | a directory of many files | change several of them atomically | [`DiskStore`] and [`JournaledStore`] |
 //! | a ZIP archive | read the files in it | `ZipStore` (feature `zip`) |
 //! | a test | avoid the disk, or make it fail | [`Memory`], or your own [`Folder`] or [`Store`] |
 //!
-//! # Example
+//! # Reading
+//!
+//! [`ReadAt`] reads by position and is shared by threads. [`Snapshot`] reads one file, [`JournaledStore::open`]
+//! with [`Access::Read`] a store. Both keep the content they were opened with, or return an error that says
+//! to open them again, and change nothing on the disk. [`Refresh`] moves on to the current content.
+//!
+//! # Writing
+//!
+//! [`JournaledFile::change`] begins a [`Change`] of one file; [`JournaledStore`] gathers changes of many files.
+//! Both apply them atomically in `commit`. A commit that has returned without an error survives a power cut, except
+//! on Windows, which cannot sync directories. There is one writer at a time; others wait up to a [`LockTimeout`].
+//!
+//! Locks are advisory: they exclude other users of this crate, not programs that ignore locks. On Windows they
+//! exclude every program.
 //!
 //! One change of two files, which a reader sees atomically:
 //!
@@ -41,24 +81,18 @@
 //! # Ok::<(), bloscpack_storage::Error>(())
 //! ```
 //!
-//! # Guarantees
-//!
-//! After a crash at any moment, a file or a store has its old content or its new content, and can
-//! be read immediately, even where it is not writable. A commit that has returned survives. The
-//! protocol, its assumptions and its limits are in `docs/crash-safety.md` of the repository.
-//!
-//! Locks are advisory: they exclude other users of this crate, not programs that do not ask for
-//! them. On Windows they exclude every program.
-//!
 //! # Errors
 //!
-//! Operations on open files and stores return [`std::io::Error`]. Opening, which may find a change
-//! that was interrupted and cannot be completed, returns [`Error`].
+//! Operations on open files and stores return [`std::io::Error`]. Opening and committing, which may find or
+//! leave an unfinished change, return [`Error`]. An [`io::Error`](std::io::Error) of this crate converts into
+//! [`Error`] without loss.
 //!
 //! # Features
 //!
-//! `mmap` adds `Map`, a file mapped into memory. It is off by default, because a map is only
-//! correct for files that no program changes. `zip` adds `ZipStore`, a ZIP archive as a store that is only read.
+//! | feature | adds | default |
+//! |---|---|---|
+//! | `mmap` | `Map`, a file mapped into memory. A map is only correct for files that no program changes. | no |
+//! | `zip` | `ZipStore`, a ZIP archive as a read-only store, and `zip_folder` | no |
 
 #![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
@@ -119,7 +153,7 @@ pub use write_at::WriteAt;
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, zip_folder};
 
-/// The example of the README is a test, too.
+/// The example of the README is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! [`Lock`]: which handles may read and write a file at the same time.
+//! [`Lock`]: readers and writers exclude each other.
 
 use crate::Presence;
 use crate::error::has_no_locks;
@@ -7,34 +7,51 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::sync::Arc;
 
-/// How a file or a folder is locked.
+/// Whether a lock admits others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LockMode {
-    /// Together with other readers.
+    /// Several handles can hold it, for reading.
     Shared,
-    /// By one writer alone.
+    /// One handle holds it, for writing.
     Exclusive,
 }
 
-/// A file that its users can lock against one another. Locks are advisory: they bind only programs
-/// that ask for them. On Windows they bind everyone: no other handle reads what is locked by one that writes, or writes what
-/// is locked for reading. They end when the file is closed.
+/// A file that its users can lock against one another.
+///
+/// On Unix, locks are advisory: they bind only programs that ask for them. On Windows they bind every program:
+/// another handle can neither read bytes locked exclusively nor write bytes locked for reading. A lock belongs
+/// to the handle and ends when the file is closed.
+///
+/// ```
+/// use bloscpack_storage::{Access, Folder, Lock, LockMode, Memory};
+///
+/// let folder = Memory::from([("a", Vec::new())]);
+/// let one = folder.open("a".as_ref(), Access::Read)?;
+/// let two = folder.open("a".as_ref(), Access::Read)?;
+/// assert!(one.try_lock(LockMode::Shared)? && two.try_lock(LockMode::Shared)?);
+/// assert!(!one.try_lock(LockMode::Exclusive)?);
+/// drop(two);
+/// assert!(one.try_lock(LockMode::Exclusive)?);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Lock {
-    /// Locks the file, in place of the lock that this handle may have; false if other handles have
-    /// a lock that excludes this one. Where the file system has no locks, this always succeeds.
+    /// Tries to lock the file without waiting. Replaces the lock that this handle already holds, which may be
+    /// lost if this returns false. Returns false if another handle's lock excludes this one, and true on a file
+    /// system without locks.
     ///
     /// # Errors
     /// Returns any error of the file.
     fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
 
-    /// Releases the lock, if this handle has one.
+    /// Releases this handle's lock, if it holds one.
     ///
     /// # Errors
     /// Returns any error of the file.
     fn unlock(&self) -> io::Result<()>;
 
-    /// The means by which handles of this file see one another, if there are any. Without them,
-    /// readers and writers wait for one another.
+    /// How handles of this file see one another; `None` if they cannot, and readers and writers wait for one
+    /// another. A [`File`] on 64-bit Linux has one, which works on local file systems only (see
+    /// [`Presence::announce`]).
     fn presence(&self) -> Option<&dyn Presence> {
         None
     }
@@ -49,7 +66,7 @@ impl Lock for File {
         match done {
             Ok(()) => Ok(true),
             Err(TryLockError::WouldBlock) => Ok(false),
-            // Without a lock a file can still be used by one process at a time.
+            // A file without locks can still be used, by one process at a time.
             Err(TryLockError::Error(error)) if has_no_locks(&error) => Ok(true),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -82,8 +99,8 @@ impl<T: Lock + ?Sized> Lock for Arc<T> {
     }
 }
 
-/// Whether nothing was left to unlock. On Windows, the standard library unlocks twice, since a handle may have a lock of each
-/// kind; wine has another error for the second time.
+/// Whether there was nothing to unlock. On Windows, the standard library unlocks twice, because a handle may
+/// hold a lock of each mode; Wine returns another error for the second call.
 fn is_unlocked(error: &io::Error) -> bool {
     const LOCK_VIOLATION: i32 = 33;
     cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io, thread};
 
-/// The pause between the first two attempts; each pause is twice as long as the one before.
+/// The pause after the first attempt. Each pause is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long a writer waits for readers to release a file or a store: by default 10 seconds.
+/// How long a writer waits for a file or a store that others have locked: 10 seconds by default.
+///
+/// Attempts follow at intervals of 0.2 to 10 ms on the calling thread.
 ///
 /// ```
 /// use bloscpack_storage::LockTimeout;
@@ -25,10 +27,24 @@ pub struct LockTimeout {
 }
 
 impl LockTimeout {
-    /// How long a reader waits for a change that is being made, which takes moments.
+    /// How long a reader waits for a commit, which normally takes moments.
     pub(crate) const OF_READERS: Self = Self::new(Duration::from_secs(60));
 
-    /// Waits up to this long. With a limit of zero there is one attempt and no wait.
+    /// Waits up to `limit`. With zero there is one attempt:
+    ///
+    /// ```
+    /// use bloscpack_storage::{Error, JournaledFile, LockTimeout, Memory};
+    /// use std::io::ErrorKind;
+    /// use std::time::Duration;
+    ///
+    /// let folder = Memory::from([("log", b"one".to_vec())]);
+    /// let once = LockTimeout::new(Duration::ZERO);
+    /// let first = JournaledFile::open(folder.clone(), "log".as_ref(), &once)?;
+    /// let second = JournaledFile::open(folder, "log".as_ref(), &once);
+    /// assert!(matches!(second, Err(Error::Io(error)) if error.kind() == ErrorKind::ResourceBusy));
+    /// # drop(first);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub const fn new(limit: Duration) -> Self {
         Self {
@@ -37,13 +53,13 @@ impl LockTimeout {
         }
     }
 
-    /// Changes the limit.
+    /// Changes the limit and keeps the function of [`keep_waiting_while`](Self::keep_waiting_while).
     pub fn set_limit(&mut self, limit: Duration) {
         self.limit = limit;
     }
 
-    /// Waits only as long as this function, called between attempts with the time waited so far,
-    /// returns true; and no longer than the limit.
+    /// Calls `keep_waiting` between attempts, with the time waited so far, and stops waiting when it returns
+    /// false. The limit still applies. Clones share the function.
     pub fn keep_waiting_while(
         &mut self,
         keep_waiting: impl Fn(Duration) -> bool + Send + Sync + 'static,
@@ -57,18 +73,18 @@ impl LockTimeout {
         waited < self.limit && keep_waiting.is_none_or(|keep_waiting| keep_waiting(waited))
     }
 
-    /// Locks a file; false if other handles excluded that for too long.
+    /// Locks a file; false after the timeout.
     pub(crate) fn lock<F: Lock>(&self, file: &F, mode: LockMode) -> io::Result<bool> {
         let locked = self.wait(|| Ok(file.try_lock(mode)?.then_some(())))?;
         Ok(locked.is_some())
     }
 
-    /// Tries until `attempt` returns something; `None` if that took too long.
+    /// Repeats `attempt` until it returns something; `None` after the timeout.
     pub(crate) fn wait<T>(
         &self,
         mut attempt: impl FnMut() -> io::Result<Option<T>>,
     ) -> io::Result<Option<T>> {
-        // Looked at only once there is something to wait for: not every platform has a clock.
+        // Read only when it has to wait: not every platform has a clock.
         let mut begun = None;
         let mut waited = || begun.get_or_insert_with(Instant::now).elapsed();
         let mut pause = FIRST_PAUSE;
@@ -78,7 +94,7 @@ impl LockTimeout {
                 Ok(None) if self.allows(waited()) => thread::sleep(pause),
                 done => return done,
             }
-            // At most 20 ms before the minimum: it cannot overflow.
+            // At most 20 ms before `min`, so it cannot overflow.
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }

@@ -9,24 +9,23 @@ use memmap2::Mmap;
 use std::fs::File;
 use std::io;
 
-/// A file mapped into memory: reading it copies memory, without a call into the system.
+/// A file mapped into memory: reads copy from memory, without a system call. Needs the feature `mmap`.
 ///
 /// # Changes by other programs
 ///
-/// A map is only correct if the file does not change while the map exists, and no library can ensure that:
+/// A map is only correct while nothing changes the file, and no library can ensure that:
 ///
-/// - If the file becomes shorter, on Unix the next access past its new end ends **the whole
-///   process** with the signal `SIGBUS`; so does a disk or network that fails. Nothing turns this
-///   into an [`io::Error`]. (Windows refuses to shorten a mapped file.)
-/// - If bytes change, they change under a reader that has already checked them: a checksum may
-///   match and the data that the reader then uses be wrong. To the compiler this is undefined
-///   behaviour, because the slice of [`as_ref`](AsRef::as_ref) must not change at all.
-/// - Bytes that are appended are not seen: the length is that of the moment of opening.
+/// - If the file becomes shorter, the next access past its new end terminates **the whole process** with the
+///   signal `SIGBUS` on Unix; so does a failing disk or network. It cannot be turned into an [`io::Error`].
+///   (Windows refuses to shorten a mapped file.)
+/// - If bytes change, they change under a reader that has already checked them: a checksum may match although
+///   the data used afterwards is wrong. It is undefined behaviour, because the slice of
+///   [`as_ref`](AsRef::as_ref) must not change at all.
+/// - Appended bytes are not visible: the length is that at opening.
 ///
-/// This holds for changes by the same process, too. Renaming another file over this one is
-/// harmless: the map keeps the old file. Where any of the above may happen, read the [`File`]
-/// itself, by position: bytes that were read then stay as they were read, and every failure is an
-/// error.
+/// This includes changes by the same process. Renaming another file over this one is harmless, because the map
+/// keeps the old file. Where any of this may happen, read the [`File`] by position instead: the bytes that were
+/// read stay unchanged, and every failure is an error.
 ///
 /// ```no_run
 /// use bloscpack_storage::{Map, ReadAt};
@@ -44,12 +43,12 @@ pub struct Map {
 }
 
 impl Map {
-    /// Maps a regular file with its current length; the `File` may be closed afterwards.
+    /// Maps a regular file with its current length. The `File` may be closed afterwards.
     ///
     /// # Errors
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file, such
-    /// as a pipe, which has no length to map; and any error of the system, for example if the
-    /// address space has no room for the file, or the file system has no maps.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for anything other than a regular file, such as a
+    /// pipe, and any error of the system, for example if the address space is too small or the file system does
+    /// not support maps.
     pub fn open(file: &File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(

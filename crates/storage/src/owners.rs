@@ -1,15 +1,15 @@
-//! Owner, group and mode of a file that takes the place of another.
+//! Owner, group and mode of a file that replaces another.
 
 use std::fs::{File, Metadata};
 use std::io;
 
-/// Gives `file` the owner, the group and the mode of the file `like`, as far as the process may.
+/// Gives `file` the owner, group and mode of `like`, as far as the process may.
 ///
-/// If it may not give the file away, the mode loses the set-user-ID and set-group-ID bits, and a new group gets no
-/// more access than all other users have: no user gains access.
+/// If the owner or group cannot be set, no user gains access: the set-user-ID and set-group-ID bits are
+/// cleared, and a different group gets only the access that everyone has.
 ///
 /// # Errors
-/// Returns any error of the file system, except that owner or group cannot be set.
+/// Returns any error of the file system, except that of setting owner or group.
 #[cfg(unix)]
 pub fn copy_owners(file: &File, like: &Metadata) -> io::Result<()> {
     use std::fs::Permissions;
@@ -21,13 +21,13 @@ pub fn copy_owners(file: &File, like: &Metadata) -> io::Result<()> {
         mode &= 0o1777;
     }
     if new.gid() != like.gid() && fchown(file, None, Some(like.gid())).is_err() {
-        // The new group keeps only the rights that everybody has.
+        // The new group keeps only the rights that everyone has.
         mode &= 0o5707 | (mode & 0o007) << 3;
     }
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// Gives `file` the permissions of the file `like`: this system has no owners and modes.
+/// Gives `file` the permissions of `like`. This system has no owners and modes.
 ///
 /// # Errors
 /// Returns any error of the file system.

@@ -1,31 +1,48 @@
-//! [`Presence`]: handles of a file that see one another without excluding one another.
+//! [`Presence`]: handles of a file see one another without excluding one another.
 
 use std::io;
 use std::ops::Range;
 
-/// Handles of a file that announce themselves in numbered slots, so that a writer knows whether
-/// there are readers, and readers know whether there is a writer. An announcement excludes nobody,
-/// and ends when the handle is closed.
+/// Handles of a file announce themselves in numbered slots, so that a writer knows whether there are readers,
+/// and readers know whether there is a writer.
+///
+/// An announcement excludes nobody and ends when the handle is closed. On Linux it is a shared open file
+/// description lock on one byte far after the end of the file.
+///
+/// ```
+/// use bloscpack_storage::{Access, Folder, Memory, Presence};
+///
+/// let folder = Memory::from([("a", Vec::new())]);
+/// let reader = folder.open("a".as_ref(), Access::Read)?;
+/// let writer = folder.open("a".as_ref(), Access::Write)?;
+/// assert!(reader.announce(7)?);
+/// assert_eq!(writer.announced(0..10)?, Some(7));
+/// // A handle does not see its own announcement.
+/// assert_eq!(reader.announced(0..10)?, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Presence {
-    /// Announces this handle in a slot below 2^61. Returns false if other handles would not see it.
+    /// Announces this handle in a slot below 2^61, in addition to earlier ones. Returns false if other handles
+    /// would not see it, for example on a network file system.
     ///
     /// # Errors
     /// Returns any error of the file.
     fn announce(&self, slot: u64) -> io::Result<bool>;
 
-    /// Withdraws this handle from a slot.
+    /// Ends this handle's announcement in a slot, if there is one.
     ///
     /// # Errors
     /// Returns any error of the file.
     fn withdraw(&self, slot: u64) -> io::Result<()>;
 
-    /// A slot of a range in which another handle is announced, if there is one.
+    /// A slot in this range in which another handle is announced; `None` if there is none, or the range is
+    /// empty.
     ///
     /// # Errors
     /// Returns any error of the file.
     fn announced(&self, slots: Range<u64>) -> io::Result<Option<u64>>;
 
-    /// The state of the file.
+    /// The current state of the file.
     ///
     /// # Errors
     /// Returns any error of the file.
@@ -35,21 +52,22 @@ pub trait Presence {
 /// The state of an open file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStatus {
-    /// A number that no other file has while this one is open.
+    /// Identifies the file among all files that exist while it is open: device and inode on a disk.
     pub identity: u128,
-    /// A number that every write changes, unless `is_recent`.
+    /// Changes with every write, unless `is_recent`: the modification time on a disk.
     pub stamp: u128,
-    /// Whether the last write is so recent that another one may leave the stamp as it is.
+    /// Whether the last write is so recent that another one may leave `stamp` unchanged.
     pub is_recent: bool,
     /// The length in bytes.
     pub len: u64,
-    /// Whether the file still has a name.
+    /// Whether the file still has a name in some folder.
     pub has_name: bool,
-    /// The number of the file's owner; 0 where there are none.
+    /// The user id of the owner; 0 where files have none.
     pub owner: u32,
 }
 
-/// Not where the C library counts positions in 32 bits, with which a lock after the end of any file cannot be named.
+/// Only for 64-bit targets: with 32-bit file offsets in the C library, no lock can lie after the end of every
+/// file.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux {
     use super::{FileStatus, Presence};
@@ -62,11 +80,11 @@ mod linux {
     use std::ops::Range;
     use std::os::unix::fs::MetadataExt;
 
-    /// The byte of slot 0: far after the end of any file.
+    /// The byte of slot 0, after the end of any file.
     const FIRST_SLOT: i64 = 3 << 61;
 
-    /// File systems of this machine alone, on which all processes see the same bytes at once. Others,
-    /// such as those of a network, may cache them.
+    /// Local file systems, on which all processes see the same bytes at once. Network file systems may cache
+    /// them.
     const LOCAL: [u32; 9] = [
         0xef53,      // ext2, ext3, ext4
         0x5846_5342, // XFS
@@ -81,9 +99,9 @@ mod linux {
 
     /// Whether a later write may leave the modification time unchanged.
     ///
-    /// The kernel stamps files with its coarse clock, which can lag behind the time of day on a busy virtual machine, so this
-    /// compares the stamp with that clock. Once the clock has passed the stamp, the next write gets a new one. File systems that
-    /// store whole seconds need two seconds.
+    /// The kernel stamps files with its coarse clock, which can lag behind the time of day on a busy virtual
+    /// machine, so this compares the stamp with that clock. Once the clock has passed the stamp, the next write
+    /// gets a new one. File systems with whole seconds need two seconds.
     fn is_recent(file: &Metadata) -> bool {
         let nanoseconds =
             |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
@@ -100,8 +118,8 @@ mod linux {
         }
     }
 
-    /// A lock on some slots. Each handle has its own locks ("open file description locks"), which
-    /// are independent of those of [`Lock`](crate::Lock).
+    /// A lock on a range of slots. Open file description locks belong to the handle and are independent of
+    /// those of [`Lock`](crate::Lock).
     fn slots(kind: i32, slots: &Range<u64>) -> io::Result<libc::flock> {
         let too_far = || bug(format!("no slots {slots:?}"));
         let from = i64::try_from(slots.start).ok();
@@ -136,7 +154,7 @@ mod linux {
             if !is_local(self)? {
                 return Ok(false);
             }
-            // Readers announce themselves too, and may be without the right to write.
+            // A shared lock, because readers may lack the right to write.
             match set(self, libc::F_RDLCK, slot) {
                 Ok(()) => Ok(true),
                 Err(error) if has_no_locks(&error) => Ok(false),
@@ -149,7 +167,7 @@ mod linux {
         }
 
         fn announced(&self, range: Range<u64>) -> io::Result<Option<u64>> {
-            // A lock without a length would be one of everything after it.
+            // A lock of length 0 would cover everything after its start.
             if range.is_empty() {
                 return Ok(None);
             }
@@ -158,7 +176,7 @@ mod linux {
             if i32::from(lock.l_type) == libc::F_UNLCK {
                 return Ok(None);
             }
-            // The lock that was found may have begun before the range.
+            // The conflicting lock may begin before the range.
             let slot = lock.l_start.checked_sub(FIRST_SLOT);
             let slot = slot.and_then(|slot| u64::try_from(slot).ok());
             Ok(Some(slot.unwrap_or(0).max(range.start)))

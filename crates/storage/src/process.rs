@@ -1,11 +1,11 @@
-//! [`Process`]: a process that has opened something, and the children that it forks.
+//! [`Process`]: tells a process from its forked children.
 
 use std::io;
 
 /// The process in which something was opened.
 ///
-/// A child of `fork` has a copy of everything in its parent's memory, and shares the locks of open files with it; it has
-/// none of its parent's other threads. What the parent stages, locks and removes stays the parent's, whatever the child
+/// A child of `fork` has a copy of its parent's memory and shares the locks of open files, but has none of the
+/// parent's other threads. Staged files, locks and removals therefore belong to the parent, whatever the child
 /// does with its copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Process(u32);
@@ -14,12 +14,12 @@ impl Process {
     /// This process.
     #[must_use]
     pub fn current() -> Self {
-        // A platform without processes has no number of one.
+        // WebAssembly has no process id.
         let is_alone = cfg!(target_family = "wasm");
         Self(if is_alone { 0 } else { std::process::id() })
     }
 
-    /// Whether this is the process, rather than a child of it.
+    /// Whether this is the current process; false in a forked child.
     #[must_use]
     pub fn is_current(self) -> bool {
         self == Self::current()
@@ -40,7 +40,7 @@ impl Process {
         Err(io::Error::other(what))
     }
 
-    /// The number of the process; 0 where there are none.
+    /// The process id; 0 where there are none.
     pub(crate) fn id(self) -> u32 {
         self.0
     }

@@ -1,4 +1,4 @@
-//! [`ReadAhead`]: a source that is asked for much at once, by readers that go through it in small steps.
+//! [`ReadAhead`]: turns many small reads into few large ones.
 
 use crate::ReadAt;
 use crate::convert::{min_len, to_u64, to_usize};
@@ -7,23 +7,28 @@ use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The most bytes that are read at once, unless more are asked for.
+/// Maximum length of a read, unless the caller asks for more.
 const MOST: usize = 1 << 20;
-/// The least bytes that a reader gets that goes forward.
+/// Minimum length of a read that continues an earlier one.
 const LEAST: usize = 4 << 10;
-/// The most bytes between two reads for which the second goes on from the first.
+/// Maximum gap after which a read still continues the one before.
 const GAP: usize = 64 << 10;
-/// Bytes that may be read in vain by default, besides a sixteenth of those that were asked for.
+/// Bytes that may be read in vain by default, in addition to a sixteenth of the bytes that were asked for.
 const SPARE: u64 = 1 << 20;
 
-/// Reads ahead of a reader that goes forward through a source, so that few and large reads are made of many small ones.
+/// Reads ahead for a reader that moves forward through a source, so that many small reads become few large
+/// ones.
 ///
-/// A read anywhere else is passed on as it is. From the second read on that begins at the end of the last one, or soon after
-/// it, twice as much is read each time, up to 1 MiB, and kept for the next ones. The reader may go forward in two places in
-/// turn, as in a table and in what it leads to. However it jumps, no more is read in vain than 1 MiB and a sixteenth of what it
-/// asked for: from then on, nothing is read ahead.
+/// When a read begins at the end of the last one, or at most 64 KiB after it, each read fetches twice as much
+/// as the one before, up to 1 MiB, and keeps it for the next reads. The reader can move forward at two
+/// positions in turn, as in an index and the data it refers to. Any other read is passed on unchanged.
 ///
-/// The length of the source is asked for once. It takes up to 2 MiB of memory, and is meant for one reader: several threads need one each.
+/// However the reader jumps, at most 1 MiB plus a sixteenth of what it asked for is read in vain; then nothing
+/// more is read ahead. An error of reading ahead is not reported: the read is repeated for the bytes that were
+/// asked for.
+///
+/// Takes up to 2 MiB of memory. Threads can share it, but each should have its own, because their positions
+/// would displace one another. The length of the source is asked for once, so it must not change.
 ///
 /// ```
 /// use bloscpack_storage::{ReadAhead, ReadAt};
@@ -38,37 +43,37 @@ const SPARE: u64 = 1 << 20;
 #[derive(Debug)]
 pub struct ReadAhead<S> {
     source: S,
-    /// The least that is read after a jump.
+    /// Minimum length of a read after a jump.
     least: usize,
     spare: u64,
-    /// The length of the source, once it was asked for.
+    /// The length of the source, after the first request.
     size: OnceLock<u64>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The places where the reader goes forward; the first is the one of the last read.
+    /// The two positions at which the reader moves forward, the last used first.
     places: [Place; 2],
-    /// Bytes that the reader has asked for, and those that were read for it.
+    /// Bytes that the reader has asked for, and bytes that were read from the source.
     asked: u64,
     read: u64,
 }
 
-/// Where the reader goes forward.
+/// A position at which the reader moves forward.
 #[derive(Debug, Default)]
 struct Place {
-    /// Where the last read began and ended, and how much the source was asked for.
+    /// The last read, and how much the source was asked for.
     last: Range<u64>,
     step: usize,
-    /// Where the kept bytes begin.
+    /// The position of the kept bytes.
     at: u64,
     kept: Bytes,
 }
 
 impl<S> ReadAhead<S> {
-    /// Reads at least `least` bytes at once, also after a jump, for a reader that needs that much wherever it begins: 0 for
-    /// one that may only look at a few bytes.
+    /// Wraps a source. After a jump, reads at least `least` bytes, up to 1 MiB, for a reader that needs that
+    /// many wherever it begins; 0 for a reader that may need only a few.
     pub fn new(source: S, least: usize) -> Self {
         Self {
             source,
@@ -79,7 +84,8 @@ impl<S> ReadAhead<S> {
         }
     }
 
-    /// How many bytes may be read in vain, besides a sixteenth of those that are asked for: 1 MiB by default.
+    /// Sets how many bytes may be read in vain, in addition to a sixteenth of those that were asked for: 1 MiB
+    /// by default.
     #[must_use]
     pub fn spare(mut self, bytes: u64) -> Self {
         self.spare = bytes;
@@ -88,21 +94,21 @@ impl<S> ReadAhead<S> {
 }
 
 impl Place {
-    /// The kept bytes from this position on.
+    /// The kept bytes from this position.
     fn kept(&self, at: u64) -> &[u8] {
         let skip = at.checked_sub(self.at).and_then(|skip| to_usize(skip).ok());
         skip.and_then(|skip| self.kept.get(skip..))
             .unwrap_or_default()
     }
 
-    /// How much was read at once before a read that goes on from here; nothing for one that does not.
+    /// How much the read before fetched, if a read at `at` continues it.
     fn step_to(&self, at: u64) -> Option<usize> {
         let goes_on = |last: Range<u64>, step: usize| {
             let gap = at.saturating_sub(last.end);
             step > 0 && at >= last.start && gap <= to_u64(step.min(GAP))
         };
         let kept = self.kept.len();
-        // The kept bytes do not end after the last position.
+        // Saturates; no source has bytes after the last position.
         let all = self.at..self.at.saturating_add(to_u64(kept));
         if goes_on(self.last.clone(), self.step) {
             Some(self.step)
@@ -111,10 +117,10 @@ impl Place {
         }
     }
 
-    /// Reads as much as was planned, to keep it. Returns nothing if that failed: the bytes that nobody asked for may be
-    /// those that cannot be read.
+    /// Reads `planned` bytes and keeps them. Returns `None` if that failed: the bytes that nobody asked for may
+    /// be the unreadable ones.
     fn fill(&mut self, source: &impl ReadAt, at: u64, planned: usize) -> Option<u64> {
-        // The memory is used again unless somebody has a part of it.
+        // Reuses the memory unless a caller holds a part of it.
         let mut kept = match std::mem::take(&mut self.kept).try_into_mut() {
             Ok(mut kept) if kept.capacity() >= planned => {
                 kept.resize(planned, 0);
@@ -124,15 +130,15 @@ impl Place {
             _ => BytesMut::zeroed(planned),
         };
         let read = source.read_at(at, &mut kept).ok();
-        // A source that claims more than there was room for is asked again, for what is wanted alone.
+        // A source that claims to have read more than fits is asked again, for the wanted bytes alone.
         let read = read.filter(|len| *len <= planned);
         kept.truncate(read.unwrap_or(0));
         (self.at, self.kept) = (at, kept.freeze());
         read.map(to_u64)
     }
 
-    /// The bytes of this range without a copy, if all are kept, and are at least half of what is kept: few bytes do not hold
-    /// on to much memory.
+    /// The bytes of this range without a copy, if all are kept and they are at least half of the kept bytes.
+    /// Otherwise few bytes could hold on to much memory.
     fn share(&self, at: u64, len: usize) -> Option<Bytes> {
         let part = self.kept(at).get(..len)?;
         (len >= self.kept.len() / 2).then(|| self.kept.slice_ref(part))
@@ -140,7 +146,7 @@ impl Place {
 }
 
 impl State {
-    /// Moves the place to the front that a read at this position continues, or the one that was not used for longer.
+    /// Moves the position to the front that a read at `at` continues, or else the less recently used one.
     fn turn_to(&mut self, at: u64) {
         let [first, second] = &self.places;
         let stays = if first.kept(at).is_empty() && second.kept(at).is_empty() {
@@ -153,7 +159,7 @@ impl State {
         }
     }
 
-    /// Counts a read of the reader. Saturating: a source may claim to have read any number of bytes.
+    /// Counts a read of the reader. Saturates, because a source may claim any length.
     fn asked_for(&mut self, at: u64, len: u64) {
         let [place, _] = &mut self.places;
         place.last = at..at.saturating_add(len);
@@ -165,7 +171,7 @@ impl State {
         let [place, _] = &self.places;
         let step = place.step_to(at);
         let wanted = step.map_or(least, |step| (2 * step).clamp(LEAST, MOST));
-        // Bytes that were read and not asked for. It saturates: bytes read twice from here may be more than were read.
+        // Bytes that were read and not asked for. Saturates: bytes that were read once may be asked for twice.
         let vain = self.read.saturating_sub(self.asked);
         let allowed = spare.saturating_add(self.asked / 16).saturating_sub(vain);
         len + min_len(allowed, wanted.saturating_sub(len))
@@ -173,7 +179,7 @@ impl State {
 }
 
 impl<S: ReadAt> ReadAhead<S> {
-    /// The state before a read of `len` bytes from this position on: what is read ahead of it is kept.
+    /// The state before a read of `len` bytes at `at`, with bytes read ahead for it.
     fn prepare(&self, at: u64, len: usize) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.turn_to(at);
@@ -197,7 +203,7 @@ impl<S: ReadAt> ReadAt for ReadAhead<S> {
         let mut kept = place.kept(at);
         let len = match kept.is_empty() {
             false => io::Read::read(&mut kept, buf)?,
-            // A look elsewhere leaves the kept bytes as they are, and large reads are not copied.
+            // A read elsewhere keeps the kept bytes, and large reads are not copied.
             true => {
                 let len = self.source.read_at(at, buf)?;
                 state.read = state.read.saturating_add(to_u64(len));
@@ -208,7 +214,7 @@ impl<S: ReadAt> ReadAt for ReadAhead<S> {
         Ok(len)
     }
 
-    /// Without a copy where most of what was read ahead is asked for.
+    /// Copies nothing if most of the bytes that were read ahead are asked for.
     fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
         let mut state = self.prepare(at, len);
         let [place, _] = &state.places;
@@ -232,7 +238,7 @@ impl<S: ReadAt> ReadAt for ReadAhead<S> {
         }
     }
 
-    /// Passes several on as they are: they are all that is wanted.
+    /// Passes several ranges on unchanged: the reader has announced everything it wants.
     fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         match ranges {
             [(at, buf)] => self.read_exact_at(*at, buf),

@@ -10,9 +10,13 @@ use std::sync::Arc;
 
 /// A source of bytes that can be read at any position, by several threads at once.
 ///
-/// Implemented for [`File`], which is read by position, for bytes in memory, and for references and
-/// smart pointers to sources. [`Seekable`](crate::Seekable) makes a source of anything that reads
-/// and seeks, [`SourceReader`](crate::SourceReader) a reader that seeks of any source.
+/// Implemented for [`File`], for bytes in memory (`[u8]`, arrays, [`Vec`], [`Bytes`]), and for references,
+/// [`Box`] and [`Arc`] of sources. [`Seekable`](crate::Seekable) wraps a reader that seeks;
+/// [`SourceReader`](crate::SourceReader) wraps a source as a reader that seeks.
+///
+/// Positions and lengths are in bytes. An implementation provides [`read_at`](Self::read_at) and
+/// [`size`](Self::size). One that must wait for each read, such as a network client, should also provide
+/// [`read_ranges`](Self::read_ranges) and [`will_read`](Self::will_read).
 ///
 /// ```
 /// use bloscpack_storage::ReadAt;
@@ -23,24 +27,24 @@ use std::sync::Arc;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait ReadAt {
-    /// Reads up to `buf.len()` bytes from position `at` on, and returns how many were read: 0 only
-    /// at or after the end, or if `buf` is empty.
+    /// Reads up to `buf.len()` bytes from position `at` and returns how many were read, which may be fewer at
+    /// any time. It returns 0 only at or after the end, or if `buf` is empty.
     ///
     /// # Errors
-    /// Returns any error of the source. [`Interrupted`](io::ErrorKind::Interrupted) means that
-    /// nothing was read and the caller may try again.
+    /// Returns any error of the source. After [`Interrupted`](io::ErrorKind::Interrupted), nothing was read and
+    /// the caller may try again.
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize>;
 
-    /// The current length of the source in bytes.
+    /// The current length in bytes. The length of a file may change between calls.
     ///
     /// # Errors
     /// Returns any error of the source.
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills `buf` with the bytes from position `at` on.
+    /// Fills `buf` with the bytes from position `at`. Interrupted reads are repeated.
     ///
     /// # Errors
-    /// Returns [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before, and any
+    /// Returns [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before `buf` is full, and any
     /// error of the source. The content of `buf` is then unspecified.
     fn read_exact_at(&self, mut at: u64, mut buf: &mut [u8]) -> io::Result<()> {
         while !buf.is_empty() {
@@ -59,8 +63,8 @@ pub trait ReadAt {
         Ok(())
     }
 
-    /// The `len` bytes from position `at` on. A source that has them in memory implements this to hand them out without a
-    /// copy.
+    /// The `len` bytes from position `at`. By default they are read into new memory; a source that holds them
+    /// in memory returns them without a copy.
     ///
     /// ```
     /// use bloscpack_storage::ReadAt;
@@ -69,15 +73,16 @@ pub trait ReadAt {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`read_exact_at`](Self::read_exact_at). As many bytes of memory are taken as are asked for.
+    /// Returns the errors of [`read_exact_at`](Self::read_exact_at). `len` bytes are allocated before reading,
+    /// so check a length that comes from untrusted input first.
     fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
         let mut bytes = vec![0; len];
         self.read_exact_at(at, &mut bytes)?;
         Ok(bytes.into())
     }
 
-    /// Fills several buffers, each with the bytes from its position on. A source that has to wait for each read implements
-    /// this to fetch all of them at once.
+    /// Fills several buffers, each with the bytes from its position. By default they are read one after
+    /// another; a source that must wait for each read fetches all of them at once.
     ///
     /// ```
     /// use bloscpack_storage::ReadAt;
@@ -88,32 +93,33 @@ pub trait ReadAt {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`read_exact_at`](Self::read_exact_at). The content of all buffers is then unspecified.
+    /// Returns the errors of [`read_exact_at`](Self::read_exact_at). The content of all buffers is then
+    /// unspecified.
     fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         ranges
             .iter_mut()
             .try_for_each(|(at, buf)| self.read_exact_at(*at, buf))
     }
 
-    /// Announces that these bytes are going to be read, in about this order. A source that has to wait for each read may
-    /// begin to fetch them; others ignore it. Positions after the end are ignored, too, and so is an error: the read itself
-    /// reports it.
+    /// Announces ranges that will be read soon, in about this order. A source that must wait for each read may
+    /// begin to fetch them; the default ignores them. Ranges past the end and errors are ignored: the read
+    /// itself reports an error.
     fn will_read(&self, ranges: &[Range<u64>]) {
         let _ = ranges;
     }
 }
 
-/// A source of any kind that several threads share.
+/// A source of any type, shared by threads.
 pub type SharedSource = Arc<dyn ReadAt + Send + Sync>;
 
 /// Bytes that [`for_each_step`] reads at once.
 const STEP: usize = 1 << 16;
 
-/// Reads `len` bytes from position `at` on, and passes them to `take` in steps of up to 64 KiB.
+/// Passes the `len` bytes from position `at` to `take`, in steps of up to 64 KiB.
 ///
 /// # Errors
-/// Returns [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before, and any error
-/// of the source.
+/// Returns [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the source ends before, and any error of the
+/// source.
 pub fn for_each_step<S: ReadAt>(
     source: &S,
     at: u64,
@@ -126,15 +132,15 @@ pub fn for_each_step<S: ReadAt>(
     })
 }
 
-/// Reads `len` bytes from position `at` on, and passes them to `take` in pieces of up to `step`
-/// bytes, each with the number of bytes before it.
+/// As [`for_each_step`], in pieces of up to `step` bytes. `take` also gets the number of bytes before the
+/// piece.
 pub(crate) fn for_each_piece<S: ReadAt + ?Sized>(
     source: &S,
     (at, len): (u64, u64),
     step: usize,
     mut take: impl FnMut(u64, &[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    // No position below overflows.
+    // After this check, `at + done` cannot overflow.
     end_of(at, len)?;
     let (mut done, mut buffer) = (0, Vec::new());
     while done < len {
@@ -159,7 +165,7 @@ impl ReadAt for [u8] {
     }
 }
 
-/// Bytes in memory are a source, whoever owns them.
+/// Implements [`ReadAt`] for owners of bytes in memory.
 macro_rules! bytes {
     ($([$($generic:tt)*] $owner:ty),*) => {$(
         impl<$($generic)*> ReadAt for $owner {
@@ -175,7 +181,7 @@ macro_rules! bytes {
 }
 bytes!([] Vec<u8>, [] Bytes, [const LEN: usize] [u8; LEN]);
 
-/// A pointer to a source is a source.
+/// Implements [`ReadAt`] for pointers to sources.
 macro_rules! pointers {
     ($($pointer:ty),*) => {$(
         impl<T: ReadAt + ?Sized> ReadAt for $pointer {
@@ -203,7 +209,7 @@ macro_rules! pointers {
 }
 pointers!(&T, Box<T>, Arc<T>);
 
-/// Reads by position, without regard to the file's cursor, which does not move.
+/// Reads by position. The file's cursor is not used and does not move.
 #[cfg(unix)]
 impl ReadAt for File {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
@@ -215,7 +221,7 @@ impl ReadAt for File {
     }
 }
 
-/// Reads by position. The file's cursor moves, but nothing in this crate relies on it.
+/// Reads by position. This moves the file's cursor, which nothing in this crate uses.
 #[cfg(windows)]
 impl ReadAt for File {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
@@ -228,7 +234,7 @@ impl ReadAt for File {
     }
 }
 
-/// The error of bytes that another handle has locked, on Windows, as that of a file that is busy.
+/// Converts the error of reading locked bytes on Windows into `ResourceBusy`.
 #[cfg(windows)]
 pub(crate) fn busy_if_locked(error: io::Error) -> io::Error {
     const LOCK_VIOLATION: i32 = 33;

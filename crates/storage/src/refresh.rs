@@ -1,9 +1,9 @@
-//! [`Refresh`]: sources that go on to what their file contains now.
+//! [`Refresh`]: sources that move on to the current content of their file.
 
 use crate::{Lock, ReadAt, Result, Snapshot, WriteAt};
 use std::ops::Range;
 
-/// A source that shows its file as it was at one moment, and can go on to a later one.
+/// A source that shows its file at one moment and can move on to the current content.
 ///
 /// ```
 /// use bloscpack_storage::{JournaledFile, LockTimeout, Memory, Refresh, Refreshed, Snapshot};
@@ -19,10 +19,10 @@ use std::ops::Range;
 /// # Ok::<(), bloscpack_storage::Error>(())
 /// ```
 pub trait Refresh: ReadAt {
-    /// Goes on to the content that the file has now, and returns what is new, in bytes.
+    /// Moves on to the current content, and returns which bytes are new.
     ///
     /// # Errors
-    /// Returns any error of opening the file again; the source is then as it was.
+    /// Returns any error of opening the file again. The source then keeps its content.
     fn refresh(&mut self) -> Result<Refreshed>;
 }
 
@@ -30,19 +30,27 @@ pub trait Refresh: ReadAt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refreshed {
-    /// Everything is as it was.
+    /// The content is the same.
     Unchanged,
-    /// The same file was changed, and these bytes, records or rows are new: none if the change was
-    /// another one. What was there before may have been changed as well; finding out would cost as
-    /// much as reading it again.
+    /// The same file was changed, and this range of bytes, records or rows is new; it is empty if nothing was
+    /// appended. Older content may have changed as well: finding out would take as long as reading it again.
     Changed(Range<u64>),
-    /// Another file has taken its place, or it was changed by a program that does not know our
-    /// protocol, or it has become shorter: nothing that was read before counts.
+    /// Another file has the name, the file was changed by a program without this protocol, or it became
+    /// shorter. Nothing that was read before is valid.
     Replaced,
 }
 
 impl Refreshed {
-    /// The same, in other units: how many there were, and how many there are now.
+    /// The same result in other units, such as records: `before` of them existed and `now` exist. Fewer than
+    /// before become [`Replaced`](Self::Replaced).
+    ///
+    /// ```
+    /// use bloscpack_storage::Refreshed;
+    ///
+    /// // Bytes 500 to 600 are new; they contain records 7 and 8.
+    /// assert_eq!(Refreshed::Changed(500..600).counted(7, 9), Refreshed::Changed(7..9));
+    /// assert_eq!(Refreshed::Changed(500..500).counted(7, 6), Refreshed::Replaced);
+    /// ```
     #[must_use]
     pub fn counted(self, before: u64, now: u64) -> Self {
         match self {
@@ -56,7 +64,8 @@ impl Refreshed {
 impl<F: WriteAt + Lock + 'static> Refresh for Snapshot<F> {
     fn refresh(&mut self) -> Result<Refreshed> {
         let (file, len) = (identity(self.get_ref()), self.size()?);
-        // Otherwise a program has changed it that keeps no record of that, and may have written anything.
+        // If the old content cannot be read, a program without a history has changed the file and may have
+        // written anything.
         let is_known = self.read_at(0, &mut [0]).is_ok();
         if !Self::refresh(self)? {
             return Ok(Refreshed::Unchanged);
@@ -64,13 +73,13 @@ impl<F: WriteAt + Lock + 'static> Refresh for Snapshot<F> {
         if !is_known || file.is_none() || file != identity(self.get_ref()) {
             return Ok(Refreshed::Replaced);
         }
-        // A chunk that was compressed again may take fewer bytes.
+        // A chunk that was compressed again may be shorter.
         let now = self.size()?;
         Ok(Refreshed::Changed(len.min(now)..now))
     }
 }
 
-/// The identity of an open file, where files have one.
+/// The identity of an open file; `None` where files have none.
 fn identity(file: &impl Lock) -> Option<u128> {
     let status = file.presence()?.status().ok()?;
     Some(status.identity)

@@ -4,7 +4,7 @@ use crate::ReadAt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
-/// Makes a [`ReadAt`] source of a reader that seeks; one thread at a time reads.
+/// Makes a [`ReadAt`] source of a reader that seeks. A mutex serialises the threads: each read seeks first.
 ///
 /// ```
 /// use bloscpack_storage::{ReadAt, Seekable};
@@ -20,16 +20,16 @@ pub struct Seekable<R> {
 }
 
 impl<R> Seekable<R> {
-    /// Wraps a reader. Position 0 is the reader's own position 0, wherever its cursor is.
+    /// Wraps a reader. Positions count from the reader's own position 0, wherever its cursor is now.
     pub fn new(reader: R) -> Self {
         Self {
             reader: Mutex::new(reader),
         }
     }
 
-    /// Returns the reader; the position of its cursor is unspecified.
+    /// Returns the reader. The position of its cursor is unspecified.
     pub fn into_inner(self) -> R {
-        // A panic while reading leaves only the cursor in an unknown place, and every read sets it.
+        // A panic while reading leaves only the cursor at an unknown position, and every read sets it.
         self.reader
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner)

@@ -1,12 +1,13 @@
-//! [`SourceReader`]: reads a source in order.
+//! [`SourceReader`]: reads a [`ReadAt`] source in order.
 
 use crate::ReadAt;
 use crate::convert::{end_of, to_u64};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Reads a [`ReadAt`] source in order, and seeks in it.
+/// Reads a [`ReadAt`] source in order, and seeks in it. It does not buffer.
 ///
-/// Several readers may share one source, each with a position of its own.
+/// Several readers can share one source, each with its own position. Seeking past the end is allowed; reads
+/// there return 0 bytes.
 ///
 /// ```
 /// use bloscpack_storage::SourceReader;
@@ -25,7 +26,7 @@ pub struct SourceReader<S> {
 }
 
 impl<S> SourceReader<S> {
-    /// A reader at the first byte of the source.
+    /// A reader at position 0 of the source.
     pub fn new(source: S) -> Self {
         Self { source, at: 0 }
     }
@@ -46,12 +47,11 @@ impl<S: ReadAt> Seek for SourceReader<S> {
     }
 }
 
-/// The position that a seek from position `here` leads to; `size` is only called for a seek from
-/// the end.
+/// The position after a seek from position `here`. `size` is only called for a seek from the end.
 ///
 /// # Errors
-/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a position before the first byte or
-/// after the last position, and the error of `size`.
+/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a position before the first byte or after 2^64-1,
+/// and the error of `size`.
 pub fn seek_target(
     to: SeekFrom,
     here: u64,

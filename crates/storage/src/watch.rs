@@ -8,20 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-/// The pause between two looks at the file.
+/// The pause between two checks of the file.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Two writes that are closer together may have the same time.
+/// Two writes within this time may leave the same modification time.
 const STEP: Duration = Duration::from_millis(50);
-/// The same on file systems whose times have no fractions of a second.
+/// As `STEP`, on file systems whose times are whole seconds.
 const LONG_STEP: Duration = Duration::from_secs(2);
 
-/// Waits until the file at a path may have changed, or another file has taken its place.
+/// Waits until the file at a path may have changed, or another file has its name.
 ///
-/// On Linux the system reports changes at once (inotify). Elsewhere, and on file systems that report
-/// nothing, such as those of a network, the file is looked at five times a second.
+/// On Linux the system reports changes at once (inotify). Elsewhere, and on file systems without reports, such
+/// as network ones, the file is checked five times a second.
 ///
-/// Create it before the file is read: changes from then on are reported. A report may be wrong, and
-/// several changes may be reported as one.
+/// Create the watch before reading the file: it reports changes from its creation. A report can be false, and
+/// several changes can be one report.
 ///
 /// ```
 /// use bloscpack_storage::{FileWatch, StopSignal};
@@ -43,17 +43,30 @@ pub struct FileWatch {
     events: Option<linux::Events>,
 }
 
-/// Ends waiting, from another thread: all clones are one.
+/// Stops a [`FileWatch`] from another thread. Clones share one signal, which cannot be reset.
+///
+/// ```
+/// use bloscpack_storage::{FileWatch, StopSignal};
+/// # let file = tempfile::NamedTempFile::new()?;
+/// # let path = file.path();
+/// let stop = StopSignal::default();
+/// let mut watch = FileWatch::new(path, stop.clone())?;
+/// stop.stop();
+/// // Without a limit, only a change or the signal ends the wait.
+/// assert!(!watch.wait(None)?);
+/// assert!(watch.is_stopped());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct StopSignal(Arc<AtomicBool>);
 
 impl StopSignal {
-    /// Ends the wait of everyone that has this, in a fifth of a second at most, and all later ones.
+    /// Ends the waits of all watches with this signal, within a fifth of a second, and all later ones at once.
     pub fn stop(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it was called.
+    /// Whether [`stop`](Self::stop) was called.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::SeqCst)
@@ -66,13 +79,13 @@ struct Look {
     modified: SystemTime,
     len: u64,
     identity: (u64, u64),
-    /// Another change may leave all of this as it is.
+    /// Another change may leave all these fields unchanged.
     is_recent: bool,
     taken: Instant,
 }
 
 impl Look {
-    /// Nothing if there is no file.
+    /// `None` if there is no file.
     fn at(path: &Path) -> io::Result<Option<Self>> {
         let found = match fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -90,7 +103,7 @@ impl Look {
             modified,
             len: found.len(),
             identity: identity(&found),
-            // A time in the future is recent as well.
+            // A time in the future counts as recent.
             is_recent: !age.is_ok_and(|age| age >= step),
             taken: Instant::now(),
         }))
@@ -108,7 +121,7 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// The time of the last change has to be enough.
+/// This system has no identities of files; the modification time has to do.
 #[cfg(not(unix))]
 fn identity(_: &fs::Metadata) -> (u64, u64) {
     (0, 0)
@@ -136,13 +149,14 @@ impl FileWatch {
         Ok(watch)
     }
 
-    /// Waits until the file may have changed since this was last said, and says so. Returns false
-    /// after the time is over, or if it was stopped; without a time it waits for ever.
+    /// Blocks until the file may have changed since the last report, and returns true. Returns false after
+    /// `time`, or if the signal was stopped. `None` waits without a limit.
     ///
     /// # Errors
-    /// Returns any error of the file system. A file that has no name any more is waited for.
+    /// Returns any error of the file system. A removed file is not an error: the removal is a report, and the
+    /// next call waits until the name exists again.
     pub fn wait(&mut self, time: Option<Duration>) -> io::Result<bool> {
-        // No deadline that far away is ever reached.
+        // A deadline beyond the clock's range is never reached.
         let deadline = time.and_then(|time| Instant::now().checked_add(time));
         while !self.stop.is_stopped() {
             let is_reported = self.is_reported();
@@ -159,13 +173,13 @@ impl FileWatch {
         Ok(false)
     }
 
-    /// Whether it was stopped.
+    /// Whether its [`StopSignal`] was stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.is_stopped()
     }
 
-    /// Whether the file is another one than at the last look, as far as that can be seen.
+    /// Whether the file differs from the last check, as far as that can be seen.
     fn has_changed(&mut self) -> io::Result<bool> {
         let now = Look::at(&self.path)?;
         let is_certain = |seen: &Look| !seen.is_recent || seen.taken.elapsed() < PAUSE;
@@ -234,12 +248,12 @@ mod linux {
     use std::path::Path;
     use std::time::Duration;
 
-    /// Bytes of events that are read at once; a name has up to 255.
+    /// Bytes of events read at once. A name has up to 255 bytes.
     const ROOM: usize = 4096;
-    /// Reports that are taken at once. In a busy folder there may be others all the time.
+    /// Reports taken at once. A busy folder may produce them without pause.
     const MAX_REPORTS: u32 = 1000;
 
-    /// The reports of the system on a file, and on other files that get its name in its folder.
+    /// Reports of the system about a file, and about other files that get its name in its folder.
     #[derive(Debug)]
     pub(super) struct Events {
         queue: OwnedFd,
@@ -254,13 +268,13 @@ mod linux {
             Ok(Self { queue, name })
         }
 
-        /// Adds the file at this path, unless it is there already. If it has gone, the name will be reported when it
-        /// comes back; any other file is looked at.
+        /// Adds the file at this path, unless it is watched already. A missing file is reported when its name
+        /// returns; every other case is covered by checking the file.
         pub(super) fn watch(&self, path: &Path) {
             let _ = inotify::add_watch(&self.queue, path, WatchFlags::MODIFY);
         }
 
-        /// Takes all reports, and returns whether one of them is on the file.
+        /// Takes all reports, and returns whether one of them is about the file.
         pub(super) fn drain(&self) -> bool {
             let mut room = [MaybeUninit::uninit(); ROOM];
             let mut reader = Reader::new(&self.queue, &mut room);
@@ -268,13 +282,13 @@ mod linux {
             for _ in 0..MAX_REPORTS {
                 let Ok(event) = reader.next() else { break };
                 let name = event.file_name();
-                // Reports on the file itself have no name, nor has the one that some were lost.
+                // Reports about the file itself have no name; neither does the report that others were lost.
                 is_reported |= name.is_none_or(|name| name.to_bytes() == self.name.as_bytes());
             }
             is_reported
         }
 
-        /// Waits for a report, for some time.
+        /// Waits up to `time` for a report.
         pub(super) fn pause(&self, time: Duration) -> io::Result<()> {
             let time = Timespec::try_from(time).map_err(|_| bug(format!("{time:?}")))?;
             let mut queues = [PollFd::new(&self.queue, PollFlags::IN)];

@@ -2,11 +2,11 @@
 
 use std::io;
 
-/// Devices, in every folder and with any ending.
+/// Reserved device names, in every folder and with any extension.
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 
-/// Checks that a file or folder on Windows can have this name, and that it then has no other one: a device takes the bytes
-/// in its place, a colon begins the name of a stream of a file, and dots and spaces at the end are dropped.
+/// Checks that Windows can store a file under this name and under no other: it opens a device for a device
+/// name, takes a colon as the start of a stream name, and drops dots and spaces at the end.
 ///
 /// ```
 /// use bloscpack_storage::internal::check_windows_name;
@@ -17,7 +17,7 @@ const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 /// ```
 ///
 /// # Errors
-/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput), with the name and the reason.
+/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) with the name and the reason.
 pub fn check(name: &str) -> io::Result<()> {
     let is_forbidden = |c: char| c < ' ' || matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*');
     let reason = if is_device(name) {

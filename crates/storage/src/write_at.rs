@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 /// A file that can be written at any position.
 ///
-/// Until [`sync`](Self::sync) has returned, a crash may undo any part of what was written, in any
-/// order.
+/// Writes are visible to readers at once, but a crash may undo any of them, in any order, until
+/// [`sync`](Self::sync) has returned. Implemented for [`File`](std::fs::File) and
+/// [`MemoryFile`](crate::MemoryFile).
 ///
 /// ```
 /// use bloscpack_storage::{Folder, Memory, ReadAt, WriteAt};
@@ -25,43 +26,43 @@ use std::sync::Arc;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait WriteAt: ReadAt {
-    /// Writes some of these bytes from position `at` on, at least one if there are any, and returns
-    /// how many were written. If `at` is after the end, the bytes between become zeros.
+    /// Writes some of these bytes from position `at`, at least one unless `bytes` is empty, and returns how
+    /// many were written. If `at` is after the end, the bytes in between become zeros.
     ///
     /// # Errors
-    /// Returns any error of the file. [`Interrupted`](io::ErrorKind::Interrupted) means that
-    /// nothing was written and the caller may try again.
+    /// Returns any error of the file. After [`Interrupted`](io::ErrorKind::Interrupted), nothing was written
+    /// and the caller may try again.
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Truncates the file to this length, or extends it with zeros.
+    /// Truncates the file to `len` bytes, or extends it with zeros.
     ///
     /// # Errors
     /// Returns any error of the file.
     fn set_len(&self, len: u64) -> io::Result<()>;
 
-    /// Returns when everything that was written, and the length, would survive a power cut.
+    /// Blocks until the bytes and the length would survive a power cut. A new or renamed file also needs a sync
+    /// of its folder ([`Folder::sync`](crate::Folder::sync)).
     ///
     /// # Errors
-    /// Returns any error of the file. Everything written since the last successful call may then
-    /// be lost, even if a later call succeeds, so that the caller must not continue as if nothing
-    /// had happened.
+    /// Returns any error of the file. Everything written since the last successful call may then be lost, even
+    /// if a later call succeeds. Do not continue as if the data were safe.
     fn sync(&self) -> io::Result<()>;
 
-    /// Reserves space for this many bytes from position `at` on, so that writing them cannot fail for lack of it. Nothing that
-    /// can be read changes, not even the length. Where there is no such call, nothing is reserved.
+    /// Reserves space for `len` bytes from position `at`, so that writing them cannot fail for lack of space.
+    /// Content and length do not change. Uses `fallocate` on Linux and Android; elsewhere, nothing is reserved.
     ///
     /// # Errors
-    /// Returns [`StorageFull`](io::ErrorKind::StorageFull) and the like, and any error of the file.
+    /// Returns [`StorageFull`](io::ErrorKind::StorageFull) or a similar error if there is not enough space.
     fn reserve(&self, at: u64, len: u64) -> io::Result<()> {
         let _ = (at, len);
         Ok(())
     }
 
-    /// Writes all of these bytes from position `at` on.
+    /// Writes all of these bytes from position `at`. Interrupted writes are repeated.
     ///
     /// # Errors
-    /// Returns [`WriteZero`](io::ErrorKind::WriteZero) if the file takes no more bytes, and any
-    /// error of the file. Some of the bytes may then have been written.
+    /// Returns [`WriteZero`](io::ErrorKind::WriteZero) if the file accepts no more bytes, and any error of the
+    /// file. Some of the bytes may then have been written.
     fn write_all_at(&self, mut at: u64, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.write_at(at, bytes) {
@@ -137,7 +138,8 @@ pub(crate) fn reserve_in_file(file: &File, at: u64, len: u64) -> io::Result<()> 
     }
     match fallocate(file, FallocateFlags::KEEP_SIZE, at, len) {
         Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
-        // Any other error is that of a file system without reservations, or will show when the bytes are written.
+        // Other errors mean that the file system has no reservations, or will occur again when the bytes are
+        // written.
         _ => Ok(()),
     }
 }
@@ -147,7 +149,7 @@ pub(crate) fn reserve_in_file(_: &File, _: u64, _: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Repeats an operation as long as signals interrupt it.
+/// Repeats an operation while signals interrupt it.
 pub(crate) fn retry<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match attempt() {
@@ -157,10 +159,10 @@ pub(crate) fn retry<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result
     }
 }
 
-/// Returns when all of a file or directory would survive a power cut.
+/// Blocks until the content of a file or directory would survive a power cut.
 ///
-/// On macOS a sync of the standard library is `F_FULLFSYNC`, which empties the cache of the disk. File systems of a network
-/// do not have it: with them, `fsync` is all that can be done.
+/// On macOS, the standard library's sync is `F_FULLFSYNC`, which also flushes the disk's cache. Network file
+/// systems lack it; for them this falls back to `fsync`.
 ///
 /// # Errors
 /// Returns any error of the file.
@@ -180,8 +182,8 @@ fn has_no_full_sync(error: &io::Error) -> bool {
     )
 }
 
-/// Whether this is the error of a file system that cannot sync a directory, because it has nothing to sync there. On macOS,
-/// `ENOTSUP` is not what the standard library takes for "unsupported".
+/// Whether this is the error of a file system that cannot sync directories and has nothing to sync there. On
+/// macOS it is `ENOTSUP`, which the standard library does not map to `Unsupported`.
 #[cfg(unix)]
 pub(crate) fn cannot_sync(error: &io::Error) -> bool {
     let unsupported = [io::ErrorKind::InvalidInput, io::ErrorKind::Unsupported];

@@ -1,4 +1,16 @@
-//! Frames within the content of another frame.
+//! Frames in the content of another frame: `embed.b2e`, or a `.b2e`.
+//!
+//! ```text
+//!  vlmetalayer estore_metadata, MessagePack:
+//!    {embed_map: {"/n1": {offset: 0, length: 287}, "/dir1/n2": {offset: 287, length: 276},
+//!                 "/r": {urlbase: "https://..", path: ".."}}, current_offset: 3299}
+//!  content:
+//!    0 .. 287      the frame /n1
+//!    287 .. 563    the frame /dir1/n2
+//!    ..            bytes without an entry are dead
+//! ```
+//!
+//! An entry with `urlbase` is a remote array: its data is not in the store.
 
 use crate::error::damaged;
 use bloscpack_array::msgpack::Value;
@@ -11,21 +23,23 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The metalayer of the trailer that says where each frame is.
+/// The vlmetalayer with the places of the embedded frames.
 const METADATA: &str = "estore_metadata";
 
-/// The metalayer of the trailer of a saved remote store, with the source and the paths of what is there.
+/// The vlmetalayer of a store that was saved from a URL: the source, and the paths of its nodes.
 const REMOTE: &str = "b2remote_manifest";
 
-/// Where a frame is.
+/// The place of a frame.
 pub(super) enum Place {
-    /// In the content of another one.
+    /// A range of the content of the embedding frame.
     Here(Range<u64>),
-    /// At this URL; nothing of it was fetched.
+    /// At this URL. Nothing of it was fetched.
     Remote(String),
 }
 
-/// The paths of the frames in another one, with their places.
+/// The frames in another frame, by path without the leading slash. `path` names the embedding frame in errors.
+///
+/// Ranges outside of the content, paths that occur twice and entries without a place are damage.
 pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place>> {
     let Some(bytes) = frame.vlmetalayer(METADATA)? else {
         return Ok(BTreeMap::new());
@@ -65,7 +79,7 @@ pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place
     Ok(places)
 }
 
-/// What is in a remote store, by path: each with its source.
+/// The arrays of a store that was saved from a URL, by path, each with its URL. Groups are left out.
 pub(super) fn remote_places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place>> {
     let Some(bytes) = frame.vlmetalayer(REMOTE)? else {
         return Ok(BTreeMap::new());
@@ -91,13 +105,14 @@ pub(super) fn remote_places(frame: &Frame, path: &str) -> Result<BTreeMap<String
     Ok(places)
 }
 
-/// A range of the content of a frame.
+/// A range of the content of a frame, as a file that can be read at any position. Reads decompress blocks.
 pub(super) struct Section {
     pub frame: Arc<Frame>,
     pub range: Range<u64>,
 }
 
 impl ReadAt for Section {
+    /// Reads up to the end of a chunk of the embedding frame, so a read may return fewer bytes than asked for.
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let start = self.range.start.saturating_add(at); // past the end, however far
         if start >= self.range.end || buf.is_empty() {

@@ -1,11 +1,76 @@
-//! Trees of frames, and the tables in them, as python-blosc2 writes them: `.b2z`, `.b2d` and `.b2e`.
+//! Reads and writes the stores of python-blosc2: trees of Blosc2 frames, and the tables (`CTable`) in them.
 //!
-//! [`FrameStore`] opens what is in a [`Store`], such as a directory or a ZIP archive, or in one frame.
-//! [The format](https://github.com/bloscpack/bloscpack/blob/main/docs/format-stores.md) is on a page of its own.
-//! Indexes are ignored, and nothing in a store is ever executed.
+//! A *store* is a `.b2d` directory, a `.b2z` archive, or a `.b2e` file. All arrays and values in it are *frames*, Blosc2's
+//! container for one array or byte string, which [`bloscpack_frames`] reads. *vlmetalayers* are named metadata of any length in
+//! a frame. Nothing in a store is ever executed, and nothing is fetched.
 //!
-//! [`TableWriter`] makes the directory of a table, or adds rows to one; [`create_tree`] begins a tree of arrays. Both are for a
-//! directory that nobody else knows yet: whoever calls them gives it its name when it is complete.
+//! # The format
+//!
+//! ```text
+//!  NAME.b2d  a directory          NAME.b2z  a ZIP archive; its files are stored, never deflated
+//!
+//!    dir/x.b2nd                    an array; its path in the tree is dir/x
+//!    dir/y.b2f, dir/z.b2b          a frame without a shape; objects, or batches of them
+//!    dir/__vlmeta__.b2f            the user's attributes of the folder, as vlmetalayers
+//!    tab/_meta.b2f                 makes tab a table; vlmetalayers kind, version, schema (JSON), value_epoch, ..
+//!    tab/_valid_rows.b2nd          bool for each position: true for a row, false for a deleted or unused one
+//!    tab/_vlmeta.b2f               the user's attributes of the table, as vlmetalayers
+//!    tab/_cols/..                  the columns, see below
+//!    tab/_indexes/..               indexes, which are ignored
+//!    embed.b2e                     at the root of every store: a frame that contains other frames
+//!
+//!  embed.b2e, or NAME.b2e          elements of 1 byte, in chunks of 8192 bytes
+//!    metalayer b2tree, b2dict or b2embed          {version: 1}
+//!    vlmetalayer estore_metadata                  {embed_map: {"/n1": {offset, length}, ..}, current_offset}
+//!    content                                      contiguous frames, each at its offset
+//!
+//!  columns: arrays of as many positions as _valid_rows
+//!    n.b2nd                        numbers, fixed-length strings, timestamps (int64), rows that are arrays
+//!    t.b2nd, t.utf8.b2nd           text: int64, where each row begins, and one more; uint8, the bytes
+//!    d.b2nd, d_dict.b2b            a dictionary: int32 codes, and the strings
+//!    o.b2b                         values of varying length: batches of MessagePack, one item for each row
+//!    n.notnull.b2nd                bool: false for a null. Absent until the first null is written
+//! ```
+//!
+//! A file's path in the tree has no extension. In the name of a column, a dot separates folders: `p.q` is `_cols/p/q.b2nd`.
+//! [The format](https://github.com/bloscpack/bloscpack/blob/main/docs/format-stores.md) describes everything else.
+//!
+//! # Reading
+//!
+//! | to | use |
+//! |---|---|
+//! | open a directory or an archive | [`FrameStore::open`], with a [`Store`] |
+//! | open a `.b2e` | [`FrameStore::of_frame`] |
+//! | list arrays, frames and tables | [`FrameStore::members`] |
+//! | read an array or a frame | [`FrameStore::frame`], and [`NdArray::of`](bloscpack_frames::NdArray::of) |
+//! | read a table | [`FrameStore::table`], [`StoreTable::reader`], [`TableReader::read`] |
+//! | check everything | [`FrameStore::verify`] |
+//!
+//! Objects and batches outside of tables, lists that Arrow serialized, and remote arrays are listed but not read.
+//!
+//! # Writing
+//!
+//! | to | use |
+//! |---|---|
+//! | write a table | [`TableWriter::create`] |
+//! | add rows to a table | [`TableWriter::open`] |
+//! | write a tree of arrays | [`create_tree`], then files that end in `.b2nd`, then [`seal_store`] |
+//! | get a directory that can be changed | [`unpack_store`] |
+//!
+//! All of these write into a directory without atomicity. Use a temporary directory, and rename it, or pack it into an archive,
+//! when it is complete.
+//!
+//! # Errors
+//!
+//! All functions return a [`bloscpack_error::Error`] with the path in the store or the name of the column.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | `NotFound` | no frame or table at this path, or no column with this number |
+//! | `Damaged`, `Chunk`, `Metadata`, .. | values that no program writes, or that contradict each other |
+//! | `Unsupported` | another version, a kind of column that is not read, or an array that was not fetched |
+//! | `OverLimit` | more than 64 nested folders, 2^20 files, 2^34 positions, 2 GiB in a row, or 1 GiB of text in one read |
+//! | `CannotStore`, `Usage` | columns or values that do not fit a table |
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
@@ -32,25 +97,45 @@ use error::{at, damaged, not_found, over_limit, unsupported};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The file that every store has at its root.
+/// The file at the root of every store: the frame of embedded values.
 pub const EMBED_FILE: &str = "embed.b2e";
-/// Metalayers of a frame that contains others.
+/// The metalayers that mark a frame of embedded values. It has one of them.
 const KINDS: [&str; 3] = ["b2embed", "b2tree", "b2dict"];
-/// The endings of frames in a tree.
+/// The extensions of frames in a tree.
 const ENDINGS: [&str; 3] = ["b2nd", "b2f", "b2b"];
-/// Folders within each other, and files, that are looked at.
+/// The maximum depth of folders, and the maximum number of files in a store.
 const MAX_DEPTH: usize = 64;
 const MAX_FILES: usize = 1 << 20;
-/// The frame that a table has at its root, and that only a table has.
+/// The frame that describes a table. Only a table has it.
 const META: &str = "_meta";
-/// The folder of a table's indexes.
+/// The folder of the indexes of a table.
 const INDEXES: &str = "_indexes";
-/// User attributes of a folder.
+/// The frame with the user's attributes of a folder.
 const ATTRIBUTES: &str = "__vlmeta__";
 
-/// A tree of frames.
+/// A store that is open for reading: a tree of frames and tables.
 ///
-/// Paths are names joined by `/`, without the ending of a file.
+/// A path consists of names joined by `/`, without the extension of the file and without a slash at its beginning; the root is
+/// the empty path. The list of files is read when the store is opened, and stays in memory.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_frames::NdArray;
+/// use bloscpack_storage::DiskStore;
+/// use bloscpack_stores::{FrameStore, MemberKind, create_tree};
+/// use std::sync::Arc;
+///
+/// let temp = tempfile::tempdir()?;
+/// create_tree(temp.path())?;
+/// NdArray::of_type::<i32>(&[10]).create(temp.path().join("x.b2nd"))?;
+///
+/// let store = Arc::new(DiskStore::open(temp.path())?);
+/// let tree = FrameStore::open(store, Options::new())?;
+/// assert_eq!(tree.kind("x"), Some(MemberKind::Frame));
+/// let array = NdArray::of(tree.frame("x")?)?;
+/// assert_eq!(array.shape(), [10]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 pub struct FrameStore {
     store: Option<Arc<dyn Store>>,
     embedded: Arc<Frame>,
@@ -58,19 +143,21 @@ pub struct FrameStore {
     options: Options,
 }
 
-/// Where a frame is.
+/// Where a frame is stored.
 enum Member {
+    /// In a file of its own.
     File(Key),
+    /// In `embed.b2e`, or nowhere: a remote array.
     Embedded(Place),
 }
 
-/// The kind of thing at a path.
+/// What is stored at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemberKind {
-    /// A frame: an array, or chunks.
+    /// A frame: an array, a byte string, objects or batches.
     Frame,
-    /// A table.
+    /// A table: a folder with `_meta` and `_valid_rows`.
     Table,
 }
 
@@ -84,7 +171,7 @@ impl std::fmt::Debug for FrameStore {
 }
 
 impl FrameStore {
-    /// Whether a store of files is a tree of frames.
+    /// Whether a directory or archive is a store: whether `embed.b2e` is at its root. Does not open it.
     ///
     /// # Errors
     /// Returns any error of the store.
@@ -93,18 +180,23 @@ impl FrameStore {
         Ok(store.kind(&key).reading()?.is_some())
     }
 
-    /// Whether a frame contains others.
+    /// Whether a frame contains other frames, like a `.b2e`: whether it has one of the metalayers `b2tree`, `b2dict` and
+    /// `b2embed`.
     #[must_use]
     pub fn is_frame(frame: &Frame) -> bool {
         let layers = frame.metalayers();
         KINDS.iter().any(|kind| layers.get(kind).is_some())
     }
 
-    /// Opens the tree at the root of a store.
+    /// Opens the store at the root of a directory or archive. Reads the metadata of `embed.b2e`, and lists all folders.
+    ///
+    /// Links are not followed, and files with other extensions are ignored. The options set limits and threads for all frames
+    /// of the store.
     ///
     /// # Errors
-    /// Returns any error of the store; the errors of [`Frame::read_with`] for the frame of embedded values; and
-    /// [`Code::Damaged`](bloscpack_error::Code::Damaged) for a path that occurs twice.
+    /// Returns any error of the store, such as a missing `embed.b2e`; the errors of [`Frame::read_with`] for that frame;
+    /// [`Code::Damaged`](bloscpack_error::Code::Damaged) if two files differ only in their extension, or a path is both a file
+    /// and embedded; and [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for more than 64 nested folders or 2^20 files.
     pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self> {
         let key = Key::root().join(EMBED_FILE)?;
         let object = store.open(&key).reading()?;
@@ -127,10 +219,26 @@ impl FrameStore {
         Ok(tree)
     }
 
-    /// The tree in a frame.
+    /// Opens the tree in a frame, such as a `.b2e`. Reads only the metadata. A frame without `estore_metadata` is an empty
+    /// tree.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_frames::Frame;
+    /// use bloscpack_stores::{EMBED_FILE, FrameStore, create_tree};
+    ///
+    /// let temp = tempfile::tempdir()?;
+    /// create_tree(temp.path())?;
+    /// let frame = Frame::open(temp.path().join(EMBED_FILE))?;
+    /// assert!(FrameStore::is_frame(&frame));
+    /// let tree = FrameStore::of_frame(frame, Options::new())?;
+    /// assert_eq!(tree.members().count(), 0);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Code::Damaged`](bloscpack_error::Code::Damaged) for a description that is not one.
+    /// Returns [`Code::Damaged`](bloscpack_error::Code::Damaged) for metadata that does not describe frames within the content,
+    /// and the errors of [`Frame::vlmetalayer`].
     pub fn of_frame(frame: Frame, options: Options) -> Result<Self> {
         let members = embed::places(&frame, EMBED_FILE)?;
         let members = members
@@ -144,7 +252,9 @@ impl FrameStore {
         })
     }
 
-    /// The arrays, other frames and tables, by path. What a table consists of is not among them, nor are user attributes.
+    /// The arrays, other frames and tables, sorted by path. The parts of a table and the attributes of folders are left out.
+    ///
+    /// A table has the path of its folder. It is listed where `_meta` in that folder sorts.
     pub fn members(&self) -> impl Iterator<Item = (&str, MemberKind)> {
         self.members.keys().filter_map(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -156,7 +266,7 @@ impl FrameStore {
         })
     }
 
-    /// The kind of thing at a path, if there is any.
+    /// What is stored at a path; `None` if it is neither a frame nor a table. Parts of tables are frames here.
     #[must_use]
     pub fn kind(&self, path: &str) -> Option<MemberKind> {
         if self.is_table(path) {
@@ -166,29 +276,30 @@ impl FrameStore {
         is_there.then_some(MemberKind::Frame)
     }
 
-    /// Whether anything is below a path.
+    /// Whether a path is a folder with frames in it. The root always is one.
     #[must_use]
     pub fn is_folder(&self, path: &str) -> bool {
         path.is_empty() || self.members.keys().any(|name| is_below(name, path))
     }
 
+    /// Whether a folder is a table.
     fn is_table(&self, folder: &str) -> bool {
         let child = |name| self.members.contains_key(&join(folder, name));
         child(META) && child(table::VALID_ROWS)
     }
 
-    /// The folder above a path that is a table.
+    /// The nearest folder above a path that is a table.
     fn table_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let slashes = path.rmatch_indices('/').map(|(at, _)| at);
         let above = slashes.filter_map(|at| path.get(..at));
         above.chain([""]).find(|folder| self.is_table(folder))
     }
 
-    /// The bytes of the frame at a path.
+    /// The bytes of the frame at a path: a file of the store, or a range of the content of `embed.b2e`.
     ///
     /// # Errors
-    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound), [`Code::Unsupported`](bloscpack_error::Code::Unsupported)
-    /// for a remote array, and any error of the store.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) for a path without a frame,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a remote array, and any error of the store.
     pub fn source(&self, path: &str) -> Result<Box<dyn StoreFile>> {
         let member = self.members.get(path).ok_or_else(|| not_found(path))?;
         Ok(match (member, &self.store) {
@@ -207,21 +318,25 @@ impl FrameStore {
         })
     }
 
-    /// The frame at a path.
+    /// Opens the frame at a path for reading.
     ///
     /// # Errors
-    /// Returns the errors of [`source`](Self::source) and of [`Frame::read_with`].
+    /// Returns the errors of [`source`](Self::source) and of [`Frame::read_with`]. A frame whose chunks vary in length is
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported).
     pub fn frame(&self, path: &str) -> Result<Frame> {
         let source = self.source(path)?;
         Frame::read_with(source, &self.options).map_err(at(path))
     }
 
-    /// The table at a path; that at the root has the empty path.
+    /// Opens the table at a path; the empty path is the root. Reads its schema and the whole of `_valid_rows`, to count the
+    /// rows.
     ///
     /// # Errors
-    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is none,
-    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a version or a kind of column that is not read, and
-    /// [`Code::Damaged`](bloscpack_error::Code::Damaged).
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is no table,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for another version of tables or schemas,
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for more than 2^34 positions, and
+    /// [`Code::Damaged`](bloscpack_error::Code::Damaged). A column that cannot be read is not an error here, but in
+    /// [`StoreTable::reader`].
     pub fn table(self: &Arc<Self>, path: &str) -> Result<StoreTable> {
         if self.is_table(path) {
             StoreTable::open(Arc::clone(self), path)
@@ -230,8 +345,34 @@ impl FrameStore {
         }
     }
 
-    /// Reads and decompresses every frame at or below a path, with the parts of tables. In frames that have a fingerprint, every
-    /// byte is compared with it; in an archive, the files with their checksums.
+    /// Reads and decompresses every frame at or below a path, including the parts of tables.
+    ///
+    /// In frames with a fingerprint, every byte is compared with it; in an archive, the files are compared with their
+    /// checksums. Stores of python-blosc2 have no fingerprints: changed bytes that still decompress are then not detected in a
+    /// directory. Remote arrays are named in a warning. Each damage carries the path of its frame.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_frames::NdArray;
+    /// use bloscpack_storage::DiskStore;
+    /// use bloscpack_stores::{FrameStore, create_tree, seal_store};
+    /// use std::sync::Arc;
+    ///
+    /// let temp = tempfile::tempdir()?;
+    /// create_tree(temp.path())?;
+    /// let path = temp.path().join("x.b2nd");
+    /// NdArray::of_type::<i32>(&[10]).full(&[1, 2, 3, 4]).create(&path)?;
+    /// seal_store(temp.path())?;
+    ///
+    /// let open = || FrameStore::open(Arc::new(DiskStore::open(temp.path())?), Options::new());
+    /// assert!(open()?.verify("").is_sound());
+    /// let mut bytes = std::fs::read(&path)?;
+    /// let last = bytes.len() - 1;
+    /// bytes[last] ^= 1;
+    /// std::fs::write(&path, bytes)?;
+    /// assert_eq!(open()?.verify("").damages.len(), 1);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     pub fn verify(&self, below: &str) -> Report {
         let mut all = Report::default();
         if below.is_empty()
@@ -258,7 +399,8 @@ impl FrameStore {
         all
     }
 
-    /// Compares the files at or below a path with digests that the store has of them, as an archive has.
+    /// Compares the files at or below a path with the checksums that an archive stores. Decompresses nothing. A directory has
+    /// no checksums.
     #[must_use]
     pub fn verify_files(&self, below: &str) -> Vec<Error> {
         let Some(store) = &self.store else {
@@ -281,6 +423,7 @@ impl FrameStore {
         found.map(Error::from).collect()
     }
 
+    /// Reads and decompresses the frame at a path.
     fn verify_frame(&self, path: &str) -> Result<Report> {
         if let Some(Member::Embedded(Place::Remote(url))) = self.members.get(path) {
             let mut report = Report::default();
@@ -308,8 +451,10 @@ impl FrameStore {
         Ok(report)
     }
 
-    /// Whether a column may have another shape than it was written with: python-blosc2 trims all of them when rows were deleted
-    /// at the end of the table. It then has changed which positions are rows, and they have as many.
+    /// Whether a column may have another shape than its fingerprint covers.
+    ///
+    /// python-blosc2 trims all columns after rows at the end were deleted, which leaves their fingerprints. It then has changed
+    /// `_valid_rows` as well, which therefore has no fingerprint, and the column has as many positions.
     fn may_be_trimmed(&self, path: &str, frame: &Frame) -> bool {
         let positions = |frame: &Frame| {
             let meta = frame.array_meta().ok().flatten();
@@ -326,24 +471,28 @@ impl FrameStore {
             })
     }
 
-    /// Whether the chunks of the frame at a path, or their blocks, vary in length.
+    /// Whether the chunks of the frame at a path, or the blocks in them, vary in length, as in objects and batches.
+    /// [`frame`](Self::frame) then cannot open it.
     ///
     /// # Errors
-    /// Returns the errors of [`frame`](Self::frame).
+    /// Returns the errors of [`source`](Self::source) and of [`VaryingFrame::open`].
     pub fn is_varying(&self, path: &str) -> Result<bool> {
         self.varying(path).map(|frame| frame.varies())
     }
 
+    /// Opens the frame at a path, whether or not its chunks vary in length.
     fn varying(&self, path: &str) -> Result<VaryingFrame> {
         VaryingFrame::open(self.source(path)?, &self.options).map_err(at(path))
     }
 }
 
+/// Whether a path is below a folder.
 fn is_below(path: &str, folder: &str) -> bool {
     let rest = path.strip_prefix(folder);
     rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
+/// The path of a name in a folder.
 fn join(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
@@ -351,7 +500,8 @@ fn join(folder: &str, name: &str) -> String {
     }
 }
 
-/// Finds the frames in a folder. Links are never followed, and names that no key can have are not part of a tree.
+/// Adds the frames in a folder and below it to `files`, by path. Links are not followed; files with names that no key can have
+/// are not part of a tree.
 fn walk(
     store: &dyn Store,
     folder: &Key,
@@ -388,7 +538,7 @@ fn walk(
     Ok(())
 }
 
-/// The path of a file that is part of a tree, and its ending.
+/// Splits the name of a frame in a tree into path and extension; `None` for other files.
 fn split_ending(name: &str) -> Option<(&str, &str)> {
     let (path, ending) = name.rsplit_once('.')?;
     let is_known = ENDINGS.contains(&ending) && !path.is_empty() && !path.ends_with('/');

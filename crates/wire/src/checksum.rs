@@ -15,16 +15,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Length of the longest digest, that of sha512.
+/// Bytes of the longest digest (sha512).
 pub const MAX_DIGEST_LEN: usize = 64;
 
-/// A kind of checksum, as the header names it.
+/// A kind of checksum, as the header names it (`docs/format.md`, "Checksums").
 ///
-/// The digest of a chunk is taken over its compressed bytes, the 16 bytes of its header
-/// included, and follows it immediately.
+/// The digest of a chunk covers all of its compressed bytes, including the 16 bytes of its header,
+/// and follows the chunk immediately. [`FromStr`] ignores case; [`Display`](fmt::Display) writes
+/// [`name`](Self::name).
 ///
 /// ```
 /// use bloscpack_wire::Checksum;
+///
 /// assert_eq!("sha256".parse(), Ok(Checksum::Sha256));
 /// assert_eq!(Checksum::Sha256.digest_len(), 32);
 /// assert_eq!(Checksum::from_id(9), None);
@@ -32,24 +34,25 @@ pub const MAX_DIGEST_LEN: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// No digest: damage may go unnoticed.
+    /// No digest: damage may go undetected.
     None,
-    /// Adler-32; weak on short chunks.
+    /// Adler-32, 4 bytes. It is weak for short chunks.
     Adler32,
-    /// CRC-32 as in zlib, the default: fast, and detects every burst error of up to 32 bits.
+    /// CRC-32 as in zlib, 4 bytes, the default: fast, and detects every burst error of up to 32
+    /// bits.
     #[default]
     Crc32,
-    /// MD5.
+    /// MD5, 16 bytes.
     Md5,
-    /// SHA-1.
+    /// SHA-1, 20 bytes.
     Sha1,
-    /// SHA-224.
+    /// SHA-224, 28 bytes.
     Sha224,
-    /// SHA-256.
+    /// SHA-256, 32 bytes.
     Sha256,
-    /// SHA-384.
+    /// SHA-384, 48 bytes.
     Sha384,
-    /// SHA-512.
+    /// SHA-512, 64 bytes.
     Sha512,
 }
 
@@ -67,7 +70,7 @@ impl Checksum {
         Self::Sha512,
     ];
 
-    /// The byte for this kind in a header.
+    /// The byte for this kind in a header, 0 to 8.
     #[must_use]
     pub const fn id(self) -> u8 {
         match self {
@@ -83,13 +86,13 @@ impl Checksum {
         }
     }
 
-    /// The kind for a byte of a header; `None` for 9 and above.
+    /// The kind with this byte in a header; `None` for 9 and above.
     #[must_use]
     pub fn from_id(id: u8) -> Option<Self> {
         Self::ALL.get(usize::from(id)).copied()
     }
 
-    /// Its name as the reference tool spells it.
+    /// The name as the reference implementation spells it: `None`, and the others in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,7 +108,7 @@ impl Checksum {
         }
     }
 
-    /// Length of its digest in bytes, 0 for [`Checksum::None`].
+    /// Bytes of a digest, 0 for [`Checksum::None`].
     #[must_use]
     pub const fn digest_len(self) -> usize {
         match self {
@@ -127,7 +130,7 @@ impl fmt::Display for Checksum {
     }
 }
 
-/// The name of a checksum that is not one of the nine.
+/// The error for a text that is not the name of one of the nine checksums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownChecksum(String);
 
@@ -157,9 +160,19 @@ impl FromStr for Checksum {
     }
 }
 
-/// The value of a checksum, as stored in a file; at most 64 bytes, none without a checksum.
+/// The value of a checksum, as a file stores it: up to 64 bytes, none without a checksum.
 ///
-/// It is shown in hexadecimal; the two u32 kinds as the number, the others byte by byte.
+/// It is displayed in hexadecimal: digests of 4 bytes as the number, others byte by byte. Two
+/// digests are equal if their bytes are; the comparison does not take constant time.
+///
+/// ```
+/// use bloscpack_wire::Digest;
+///
+/// let digest = Digest::from_u32(0xcbf4_3926);
+/// assert_eq!(digest.as_bytes(), [0x26, 0x39, 0xf4, 0xcb]);
+/// assert_eq!(digest.to_string(), "cbf43926");
+/// assert_eq!(Digest::from_bytes(&[0; 65]), None);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest {
     bytes: [u8; MAX_DIGEST_LEN],
@@ -167,13 +180,13 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The digest of [`Checksum::None`].
+    /// The digest of [`Checksum::None`]: no bytes.
     pub const EMPTY: Self = Self {
         bytes: [0; MAX_DIGEST_LEN],
         len: 0,
     };
 
-    /// A digest of these bytes; `None` for more than 64 bytes, which no kind has.
+    /// A digest of these bytes; `None` for more than 64, which no kind has.
     #[inline]
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -183,7 +196,7 @@ impl Digest {
         Some(digest)
     }
 
-    /// A digest that is a number, stored little-endian.
+    /// A digest of four bytes: a number, stored little-endian.
     #[inline]
     #[must_use]
     pub fn from_u32(value: u32) -> Self {

@@ -1,4 +1,4 @@
-//! Zlib data of unknown length, as metadata is stored.
+//! Zlib data of unknown uncompressed length, as metadata is stored.
 
 #[cfg(all(feature = "zlib-pure", not(feature = "zlib")))]
 pub(super) use pure::{deflate, inflate};
@@ -10,8 +10,8 @@ pub(super) use without_zlib::{deflate, inflate};
 /// Whether this build can read zlib data.
 pub(super) const AVAILABLE: bool = cfg!(any(feature = "zlib", feature = "zlib-pure"));
 
-/// The first guess at the length; doubled until it is enough, so that memory follows what
-/// the data really unpacks to, and not the claim of a header.
+/// The first size of the buffer in bytes. It doubles until the data fits, so memory follows the
+/// length to which the data really unpacks, not the claim of a header.
 #[cfg(any(feature = "zlib", feature = "zlib-pure"))]
 const FIRST_GUESS: usize = 1 << 16;
 
@@ -20,7 +20,7 @@ mod with_zlib {
     use super::FIRST_GUESS;
     use libdeflater::{CompressionLvl, Compressor, DecompressionError, Decompressor};
 
-    /// Unpacks to at most `max` bytes; nothing if there are more, or if the data is damaged.
+    /// Unpacks to at most `max` bytes; `None` if there are more, or the data is damaged.
     pub fn inflate(packed: &[u8], max: usize) -> Option<Vec<u8>> {
         let mut room = FIRST_GUESS.min(max);
         loop {
@@ -39,7 +39,7 @@ mod with_zlib {
         }
     }
 
-    /// Packs the text; nothing if it would not become shorter.
+    /// Packs the text; `None` if the result is not shorter.
     pub fn deflate(text: &[u8], level: u8) -> Option<Vec<u8>> {
         let level = CompressionLvl::new(level.into()).unwrap_or_default();
         let mut packed = vec![0; text.len()];
@@ -58,6 +58,7 @@ mod pure {
 
     const WINDOW_BITS: u8 = 15;
 
+    /// Unpacks to at most `max` bytes; `None` if there are more, or the data is damaged.
     pub fn inflate(packed: &[u8], max: usize) -> Option<Vec<u8>> {
         let mut room = FIRST_GUESS.min(max);
         loop {
@@ -77,6 +78,7 @@ mod pure {
         }
     }
 
+    /// Packs the text; `None` if the result does not fit the length of the text.
     pub fn deflate(text: &[u8], level: u8) -> Option<Vec<u8>> {
         let mut packed = vec![0; text.len()];
         let mut deflate = Deflate::new(level.into(), true, WINDOW_BITS);

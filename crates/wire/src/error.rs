@@ -1,4 +1,4 @@
-//! [`FormatError`]: the errors in the bytes of a Bloscpack file.
+//! [`FormatError`]: errors in the bytes of a Bloscpack file.
 
 use super::checksum::{Checksum, Digest};
 use super::limits::Limit;
@@ -8,6 +8,19 @@ use blosc1::{ChunkError, Fault};
 use thiserror::Error;
 
 /// An error in the bytes of a Bloscpack file, without its position.
+///
+/// Errors of parameters for writing are included. [`fault`](Self::fault) sorts the variants by who
+/// has to act.
+///
+/// ```
+/// use blosc1::Fault;
+/// use bloscpack_wire::{FormatError, Header};
+///
+/// let error = Header::decode(b"blpk\x09 and some more bytes").unwrap_err();
+/// assert_eq!(error, FormatError::Version { found: 9 });
+/// assert_eq!(error.to_string(), "unknown format version 9; known versions are 1, 2 and 3");
+/// assert_eq!(error.fault(), Fault::Unsupported);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -20,7 +33,7 @@ pub enum FormatError {
         /// Up to four bytes found instead.
         found: Vec<u8>,
     },
-    /// The bytes after a member are nearly, but not quite, another one.
+    /// The bytes after a member differ in one bit from the beginning of another one.
     #[error("the next member begins with {found:02x?} instead of \"blpk\"")]
     MemberMagic {
         /// The four bytes found.
@@ -38,7 +51,7 @@ pub enum FormatError {
         /// The version byte.
         found: u8,
     },
-    /// Unknown option bits.
+    /// An option bit that the layout does not define.
     #[error("unknown options: {version} has no bits {unknown:#04x} (options are {found:#04x})")]
     Options {
         /// The format version whose options they are.
@@ -54,22 +67,22 @@ pub enum FormatError {
         /// The id.
         found: u8,
     },
-    /// A field that is out of range, or contradicts another.
+    /// A field is out of range, or contradicts another.
     #[error("{name} is {found}, should be {expected}")]
     Field {
         /// Its name.
         name: &'static str,
         /// Its value.
         found: i128,
-        /// The values that are allowed there.
+        /// The allowed values.
         expected: &'static str,
     },
-    /// Header, metadata and offsets do not match their seal.
+    /// The seal does not match header, metadata and offset table: one of them is damaged.
     #[error(
         "header, metadata or offsets damaged: the seal is {found:08x}, the bytes give {expected:08x}"
     )]
     Seal {
-        /// The crc32 that the header holds.
+        /// The crc32 in the header.
         found: u32,
         /// The crc32 of the bytes.
         expected: u32,
@@ -80,23 +93,24 @@ pub enum FormatError {
         /// Its eight-byte magic.
         found: [u8; 8],
     },
-    /// The stored metadata does not unpack to what its header says.
+    /// The metadata does not unpack to what its header says, is not JSON, or contradicts other
+    /// parts of the file.
     #[error("bad metadata: {why}")]
     MetadataData {
         /// The reason.
         why: String,
     },
-    /// An impossible entry of the offset table.
+    /// An impossible entry of the offset table, or one that does not lead to its chunk.
     #[error("entry {entry} is {found}, should be {expected}")]
     Offset {
-        /// Number of the entry.
+        /// Number of the entry, from 0.
         entry: u64,
         /// The offset found, -1 for unknown.
         found: i128,
-        /// The values that are allowed there.
+        /// The allowed values.
         expected: String,
     },
-    /// A chunk that is wrong in itself.
+    /// A chunk that is wrong in itself, or that this build cannot read.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
     /// A chunk whose uncompressed length contradicts the header.
@@ -107,7 +121,7 @@ pub enum FormatError {
         /// The length according to the header.
         expected: u32,
     },
-    /// An impossible chunk of packed records.
+    /// A chunk of packed records is impossible, or contradicts its neighbours.
     #[error("bad packed records: {why}")]
     Packing {
         /// The reason.
@@ -116,20 +130,20 @@ pub enum FormatError {
     /// A digest that does not match the bytes before it.
     #[error(transparent)]
     Digest(Box<DigestMismatch>),
-    /// Spare space with something in it.
+    /// Spare space contains other bytes than zeros.
     #[error("spare space holds {found:#04x}, should be zero")]
     Spare {
         /// The byte found where zero should be.
         found: u8,
     },
-    /// A further sound chunk after the last one that the header counts.
+    /// A further sound chunk follows the last one that the header counts: the count is wrong.
     #[error("a sound chunk follows, but the header counts only {counted}")]
     UncountedChunk {
         /// The number of chunks that the header counts.
         counted: u64,
     },
-    /// Sound chunks in the bytes after the last chunk that the header counts, which otherwise mean
-    /// nothing.
+    /// Sound chunks are among the bytes after the last counted chunk, which otherwise mean nothing.
+    /// They may belong to a member whose header is damaged.
     #[error(
         "sound chunks follow the last chunk that the header counts: they may belong to a member whose header is damaged"
     )]
@@ -145,7 +159,7 @@ pub enum FormatError {
     /// Bytes after the last chunk that belong to no part of the file.
     #[error("unexpected bytes follow the last chunk")]
     Trailing,
-    /// The input ends, or another member begins, before the counted chunks are complete.
+    /// The input ends within a part, or another member begins there.
     #[error("cut short: {found} of {expected} bytes are present")]
     Cut {
         /// Bytes of the part that are present.
@@ -153,7 +167,7 @@ pub enum FormatError {
         /// Bytes that the part should have.
         expected: u64,
     },
-    /// Fewer chunks than counted, between two whole ones.
+    /// The input ends, or another member begins, after fewer chunks than the header counts.
     #[error("cut short: {found} of {expected} chunks are present")]
     MissingChunks {
         /// Whole chunks that are present.
@@ -161,44 +175,48 @@ pub enum FormatError {
         /// Chunks that the header counts.
         expected: u64,
     },
-    /// A stream of unknown length that ends without its end mark.
+    /// A stream of unknown length ends without its end mark.
     #[error("the stream ends without its end mark: it was cut")]
     Unterminated,
-    /// A file whose writer did not finish: its offsets are still -1, and chunks are missing.
+    /// The writer of a file did not finish: the entries of the offset table are -1, and chunks are
+    /// missing.
     #[error("unfinished: its writer stopped after {found} whole chunks")]
     Unfinished {
         /// Whole chunks that are present.
         found: u64,
     },
-    /// A change to the file was interrupted and cannot be completed from what was read, or is being made right now. A plain
-    /// file shows the mark of a change for as long as its writer needs to apply it: read it again, or open it by its path
-    /// as a `Snapshot`, which waits for a writer and reads an interrupted change through its journal.
+    /// A change to the file was interrupted and cannot be completed from these bytes alone, or a
+    /// writer is applying it right now.
+    ///
+    /// While a writer applies a change to a plain file, the file begins with the mark of that
+    /// change. Read it again, or open it by its path as a `Snapshot`: that waits for a writer, and
+    /// completes an interrupted change from its journal.
     #[error("a change to this file was interrupted, and {why}")]
     Interrupted {
         /// The reason.
         why: &'static str,
     },
-    /// More than a limit allows.
+    /// The input exceeds one of the [`Limits`](super::Limits).
     #[error("{limit} of {found} bytes exceeds the limit of {allowed}")]
     Limit {
-        /// The limit.
+        /// The exceeded limit.
         limit: Limit,
         /// Bytes found.
         found: u64,
         /// Bytes allowed.
         allowed: u64,
     },
-    /// More than readers with this limit accept, and so refused by the writer.
+    /// A writer was asked for more than readers with the same limit accept.
     #[error("{limit} of {found} bytes could not be read again: the limit is {allowed}")]
     WriteLimit {
         /// The limit.
         limit: Limit,
-        /// Bytes that were to be written.
+        /// Bytes to write.
         found: u64,
         /// Bytes allowed.
         allowed: u64,
     },
-    /// A part that this build cannot read.
+    /// A part that this crate or this build cannot read.
     #[error("{what}")]
     Unsupported {
         /// The part, and the reason.
@@ -210,23 +228,23 @@ pub enum FormatError {
         /// The version.
         version: FormatVersion,
     },
-    /// A format version that cannot express a part of the file.
+    /// The layout cannot store a part of the file.
     #[error("format version {version} has no place for {what}")]
     NoPlace {
         /// The version.
         version: FormatVersion,
-        /// The part that it cannot express.
+        /// The part that it cannot store.
         what: &'static str,
     },
-    /// A plugged hasher whose digest has another length than that of its kind.
+    /// The digest of a plugged hasher does not have the length of its kind.
     #[error("the hasher for {checksum} gives digests of {found} bytes, should be {expected}", expected = checksum.digest_len())]
     Hasher {
-        /// The kind that it is plugged in for.
+        /// The kind that it replaces.
         checksum: Checksum,
         /// Bytes of its digest.
         found: usize,
     },
-    /// This library contradicts itself: nothing is wrong with the file.
+    /// This library contradicts itself. The file may be sound.
     #[error("internal error: {what}")]
     Bug {
         /// The contradiction.
@@ -234,11 +252,11 @@ pub enum FormatError {
     },
 }
 
-/// A digest in a file, and the digest of the data as it was read.
+/// A digest in a file that differs from the digest of the bytes as they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{checksum} mismatch: file has {found}, data gives {computed}")]
 pub struct DigestMismatch {
-    /// The kind.
+    /// The kind of both.
     pub checksum: Checksum,
     /// The digest in the file.
     pub found: Digest,
@@ -247,7 +265,7 @@ pub struct DigestMismatch {
 }
 
 impl FormatError {
-    /// Refuses a digest of another length than that of its kind.
+    /// Refuses a digest that does not have the length of its kind.
     pub(crate) fn check_hasher(checksum: Checksum, computed: Digest) -> Result<(), Self> {
         match computed.as_bytes().len() {
             found if found == checksum.digest_len() => Ok(()),
@@ -255,10 +273,21 @@ impl FormatError {
         }
     }
 
-    /// Compares a digest in the file with that of the data.
+    /// Compares a digest in the file with the digest of the data.
     ///
     /// # Errors
-    /// Returns [`FormatError::Digest`] if they differ, and [`FormatError::Hasher`] if the computed one can be in no file.
+    /// Returns [`FormatError::Digest`] if they differ, and [`FormatError::Hasher`] if the computed
+    /// one does not have the length of its kind.
+    ///
+    /// ```
+    /// use bloscpack_wire::{Checksum, FormatError, Hashers};
+    ///
+    /// let hashers = Hashers::default();
+    /// let stored = hashers.digest(Checksum::Crc32, b"data");
+    /// let read = hashers.digest(Checksum::Crc32, b"date");
+    /// assert!(FormatError::check_digest(Checksum::Crc32, stored, stored).is_ok());
+    /// assert!(FormatError::check_digest(Checksum::Crc32, stored, read).is_err());
+    /// ```
     pub fn check_digest(checksum: Checksum, found: Digest, computed: Digest) -> Result<(), Self> {
         Self::check_hasher(checksum, computed)?;
         if found == computed {
@@ -274,7 +303,8 @@ impl FormatError {
     /// Refuses to write what readers with the same limits would refuse to read.
     ///
     /// # Errors
-    /// Returns [`FormatError::WriteLimit`] for more than `allowed`, the value of this limit.
+    /// Returns [`FormatError::WriteLimit`] if `found` bytes are more than `allowed`, the value of
+    /// `limit`.
     pub fn check_write(limit: Limit, found: u64, allowed: u64) -> Result<(), Self> {
         if found <= allowed {
             Ok(())
@@ -291,7 +321,7 @@ impl FormatError {
         Self::Bug { what: what.into() }
     }
 
-    /// Another number of records than the metadata's shape says.
+    /// The error for chunks with `found` records in a member whose metadata declares `count`.
     pub fn record_count(count: u64, found: u64) -> Self {
         let why = format!("its shape has {count} records, but the chunks have {found}");
         Self::MetadataData { why }
@@ -309,7 +339,18 @@ impl FormatError {
         }
     }
 
-    /// The party at fault, from which the caller can conclude how to react.
+    /// The category of the error, by who has to act.
+    ///
+    /// | category | errors |
+    /// |---|---|
+    /// | `CutShort` | the input ends too early, or a change is not complete |
+    /// | `Unsupported` | another format, an unknown number, or a part that this build cannot read |
+    /// | `OverLimit` | a [`Limit`], for reading or writing |
+    /// | `Usage` | a header that its layout cannot store, or a wrong hasher |
+    /// | `Bug` | `Bug` |
+    /// | `Damaged` | all others |
+    ///
+    /// An error in a chunk has the category that [`ChunkError::fault`] gives it.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -346,7 +387,7 @@ impl FormatError {
         }
     }
 
-    /// The limit that the input exceeds, if it exceeds one.
+    /// The exceeded limit; `None` for all other errors.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         match self {
@@ -357,14 +398,15 @@ impl FormatError {
         }
     }
 
-    /// Whether only the end is missing because the writer did not finish: the data before it can be read on request.
+    /// Whether only the end is missing because the writer did not finish. The chunks before it can
+    /// be read on request.
     #[must_use]
     pub fn is_unended(&self) -> bool {
         matches!(self, Self::Unterminated | Self::Unfinished { .. })
     }
 }
 
-/// The format that the file may have instead: `.blp` is also the extension of a texture format.
+/// The message for another format, with a guess: `.blp` is also the extension of a texture format.
 fn magic(found: &[u8]) -> String {
     let guess = match found {
         [b'B', b'L', b'P', b'0'..=b'2'] => " (a Blizzard texture)",
@@ -379,11 +421,19 @@ fn magic(found: &[u8]) -> String {
 }
 
 /// An error in the bytes of a Bloscpack file, and its position.
+///
+/// ```
+/// use bloscpack_wire::Parser;
+///
+/// let mut input = &b"not a Bloscpack file"[..];
+/// let error = Parser::default().parse(&mut input).unwrap_err();
+/// assert_eq!(error.to_string(), r#"header (byte 0): not a Bloscpack file: it begins with "not ""#);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{position}: {error}")]
 pub struct ParseError {
     /// The error.
     pub error: FormatError,
-    /// Where the part that is wrong begins.
+    /// Where the wrong part begins.
     pub position: Position,
 }

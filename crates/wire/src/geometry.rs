@@ -1,4 +1,4 @@
-//! The positions of the parts of a member, with checked sums.
+//! The positions of the parts of a member, computed without overflow.
 
 use super::error::FormatError;
 use super::header::Header;
@@ -7,8 +7,14 @@ use super::offsets::ENTRY_LEN;
 
 /// Positions within a member, in bytes from its beginning.
 ///
+/// ```text
+/// 0           metadata_at    table_at        chunks_at
+/// | header    | [metadata]   | [offset table] | chunks ...
+/// ```
+///
 /// ```
 /// use bloscpack_wire::{Geometry, Header, FormatVersion};
+///
 /// let header = Header { offsets: true, nchunks: Some(8), max_app_chunks: 80, ..Header::new(FormatVersion::V3) };
 /// let geometry = Geometry::of(&header, 0)?;
 /// assert_eq!((geometry.table_at, geometry.chunks_at), (32, 736));
@@ -16,22 +22,24 @@ use super::offsets::ENTRY_LEN;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
-    /// The position of the metadata, if there is any.
+    /// The position of the metadata, or where it would be: the end of the header.
     pub metadata_at: u64,
-    /// The position of the offset table, if there is one.
+    /// The position of the offset table, or where it would be.
     pub table_at: u64,
-    /// The position of the first chunk; for a table of unknown length, its position without one.
+    /// The position of the first chunk. For a table of unknown length, which only a parser can
+    /// measure, this is the position of the table.
     pub chunks_at: u64,
 }
 
 impl Geometry {
-    /// The geometry of a member whose metadata takes `metadata_len` bytes.
+    /// The positions for this header, with metadata of `metadata_len` bytes: the JSON text in V2,
+    /// [`MetadataHeader::section_len`](super::MetadataHeader::section_len) in V3.
     ///
     /// # Errors
-    /// Returns [`FormatError::Field`] if the table would not fit into 2^63 bytes.
+    /// Returns [`FormatError::Field`] if the chunks would begin at or after byte 2^63.
     pub fn of(header: &Header, metadata_len: u64) -> Result<Self, FormatError> {
         let metadata_at = to_u64(header.version.header_len());
-        // Without a table, or for one of unknown length, none.
+        // 0 without a table, and for a table of unknown length.
         let entries = header.table_len().unwrap_or(0);
         let places = || {
             let table_at = metadata_at.checked_add(metadata_len)?;

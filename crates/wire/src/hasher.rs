@@ -1,4 +1,4 @@
-//! Hashers: the state that turns bytes into a digest, and the table by which they are chosen.
+//! Hashers, which turn bytes into a digest, and the table of their implementations.
 
 use super::checksum::{Checksum, Digest};
 use super::error::FormatError;
@@ -10,28 +10,30 @@ use std::sync::{Arc, LazyLock};
 
 /// The state of one checksum.
 ///
-/// Implement it to plug an implementation of your own (a hardware engine, a digest with a key)
-/// into everything that writes or reads, by [`Hashers::with`].
+/// Implement it to plug in an implementation of your own (a hardware engine, a digest with a key)
+/// with [`Hashers::with`]. Readers and writers use it for each chunk, from any thread.
 pub trait Hasher: Send {
-    /// Takes in more bytes. The digest does not depend on how they are cut.
+    /// Adds bytes. The digest must not depend on how they are cut into calls.
     fn update(&mut self, bytes: &[u8]);
 
-    /// The digest of all bytes taken in since the last call, and a fresh start.
+    /// Returns the digest of all bytes since the last call, and starts again.
     fn finish(&mut self) -> Digest;
 }
 
-/// Makes a hasher in its initial state.
+/// A function that makes a hasher in its initial state.
 type MakeHasher = dyn Fn() -> Box<dyn Hasher> + Send + Sync;
 
-/// The implementation of each checksum.
+/// The implementation of each checksum. By default, all are this crate's own.
 ///
-/// The format has numbers for the nine kinds of [`Checksum`] and for no other, and a file cannot say that a digest is a
-/// private one. A hasher that computes another digest than its kind, as one with a key, makes files that only readers with
-/// the same hasher take: for all others, each digest is a mismatch, which looks like damage. The digest must be as long
-/// as that of its kind, or writing fails before the first byte.
+/// The format has numbers for the nine kinds of [`Checksum`] only, and a file cannot declare a
+/// private kind. If a hasher computes another digest than its kind does, for example with a key,
+/// only readers with the same hasher accept the file. All others report every digest as a mismatch,
+/// like damage. The digest must be as long as its kind requires, or writing fails before the first
+/// byte.
 ///
 /// ```
 /// use bloscpack_wire::{Checksum, Hashers};
+///
 /// let hashers = Hashers::default();
 /// assert_eq!(hashers.digest(Checksum::Crc32, b"123456789").to_string(), "cbf43926");
 /// assert_eq!(hashers.digest(Checksum::Adler32, b"").to_string(), "00000001");
@@ -39,11 +41,12 @@ type MakeHasher = dyn Fn() -> Box<dyn Hasher> + Send + Sync;
 /// ```
 #[derive(Clone, Default)]
 pub struct Hashers {
+    /// The implementations that replace this crate's own.
     plugged: Vec<(Checksum, Arc<MakeHasher>)>,
 }
 
 impl Hashers {
-    /// The same table with another implementation for one kind.
+    /// Replaces the implementation of one kind. `make` is called for each new hasher.
     ///
     /// ```
     /// use bloscpack_wire::{Checksum, Digest, Hasher, Hashers};
@@ -77,37 +80,37 @@ impl Hashers {
         self
     }
 
-    /// A hasher for this kind.
+    /// A new hasher for this kind, on the heap.
     #[must_use]
     pub fn hasher(&self, kind: Checksum) -> Box<dyn Hasher> {
         let plugged = self.plugged.iter().find(|(other, _)| *other == kind);
         plugged.map_or_else(|| own(kind), |(_, make)| make())
     }
 
-    /// Whether the digest of each plugged hasher is as long as that of its kind.
+    /// Checks that the digest of each plugged hasher is as long as its kind requires.
     ///
     /// # Errors
-    /// Returns [`FormatError::Hasher`] for the first one whose digest is not.
+    /// Returns [`FormatError::Hasher`] for the first one with another length.
     pub fn check(&self) -> Result<(), FormatError> {
         let mut kinds = self.plugged.iter().map(|(kind, _)| *kind);
         kinds.try_for_each(|kind| self.stored_digest(kind, &[]).map(|_| ()))
     }
 
-    /// As [`digest`](Self::digest), for a digest that is to be written.
+    /// [`digest`](Self::digest) for a writer: a digest of the wrong length is an error.
     ///
     /// # Errors
-    /// Returns [`FormatError::Hasher`] if its length is not that of its kind.
+    /// Returns [`FormatError::Hasher`] if the length is not the one of its kind.
     pub fn stored_digest(&self, kind: Checksum, bytes: &[u8]) -> Result<Digest, FormatError> {
         let digest = self.digest(kind, bytes);
         FormatError::check_hasher(kind, digest)?;
         Ok(digest)
     }
 
-    /// The digest of one piece of bytes.
+    /// The digest of `bytes`. For crc32 without plugged hashers, nothing is allocated.
     #[must_use]
     pub fn digest(&self, kind: Checksum, bytes: &[u8]) -> Digest {
         if kind == Checksum::Crc32 && self.plugged.is_empty() {
-            // For a short chunk, a hasher on the heap would cost more than the digest.
+            // For a short chunk, a hasher on the heap would take longer than the digest.
             let mut hasher = CRC32.clone();
             hasher.update(bytes);
             return Digest::from_u32(hasher.finalize());
@@ -118,7 +121,7 @@ impl Hashers {
     }
 }
 
-/// The implementation of this kind here.
+/// The implementation of this crate.
 fn own(kind: Checksum) -> Box<dyn Hasher> {
     match kind {
         Checksum::None => Box::new(Nothing),
@@ -140,7 +143,8 @@ impl std::fmt::Debug for Hashers {
     }
 }
 
-/// A new hasher: making one looks up what the processor can do, which takes longer than a short chunk.
+/// A hasher to clone. Making one detects the features of the processor, which takes longer than a
+/// short chunk.
 static CRC32: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new);
 
 /// The hasher of [`Checksum::None`].

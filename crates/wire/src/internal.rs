@@ -1,4 +1,6 @@
-//! Parts for the other crates of the workspace. They may change at any time.
+//! Items for the other crates of the workspace.
+//!
+//! **They are not part of the public interface** and may change in any release.
 
 pub use crate::checksum::MAX_DIGEST_LEN;
 pub use crate::fields::{i64_at, put, u8_at, u32_at};

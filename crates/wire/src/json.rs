@@ -1,16 +1,17 @@
 //! JSON as Python writes it: with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! As values they are strings of these names, never null, which has a meaning of its own.
+//! As values they are strings of these names, not null, which has a meaning of its own.
 
 use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::string::FromUtf8Error;
 
-/// `-Infinity` before `Infinity`, so that no sign is left over.
+/// The numbers that only Python writes. `-Infinity` comes before `Infinity`, so that no sign is
+/// left over.
 const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 
-/// Parses JSON; the three numbers that only Python knows become strings of their names. So do numbers beyond floats, which are
-/// infinite to Python.
+/// Parses JSON. The three numbers that only Python writes become strings of their names, as do
+/// numbers beyond the floats, which Python reads as infinite.
 ///
 /// Nesting deeper than 128 is an error. If a key occurs twice, the last value counts.
 pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
@@ -20,7 +21,7 @@ pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     })
 }
 
-/// Whether [`parse`] will succeed, found out in little memory.
+/// Whether [`parse`] will succeed, without building a value.
 pub fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     let check = |text: &[u8]| serde_json::from_slice::<Sound>(text).map(|_| ());
     check(text).or_else(|error| match with_named_numbers(text, is_beyond_floats) {
@@ -29,7 +30,7 @@ pub fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     })
 }
 
-/// Any JSON value, parsed by the same rules as [`Value`] and kept nowhere.
+/// Any JSON value, parsed by the same rules as [`Value`] but not kept.
 struct Sound;
 
 impl<'de> Deserialize<'de> for Sound {
@@ -80,8 +81,8 @@ impl<'de> Visitor<'de> for Sound {
     }
 }
 
-/// The text with names in quotes in place of the numbers that only Python writes. All others keep their digits, even those that are too
-/// large for a float.
+/// The text with the names in quotes in place of the numbers that only Python writes. All other
+/// numbers keep their digits, even those that are too large for a float.
 ///
 /// # Errors
 /// Returns no error: only ASCII is replaced.
@@ -92,8 +93,8 @@ pub fn plain(text: &str) -> Result<String, FromUtf8Error> {
     }
 }
 
-/// The text with quotes around the words of Python, and with such words in place of numbers that are `infinite`; nothing if
-/// there is none.
+/// The text with quotes around the numbers that only Python writes, and with such names in place of
+/// numbers that are `infinite`; `None` if there are none.
 fn with_named_numbers(text: &[u8], infinite: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
     // `NaN` grows by two thirds.
     let mut plain = Vec::with_capacity(text.len() + text.len() / 3 * 2);
@@ -110,7 +111,8 @@ fn with_named_numbers(text: &[u8], infinite: impl Fn(&[u8]) -> bool) -> Option<V
             rest = after;
             continue;
         }
-        // A number is passed at once: looking at each digit with all that follow would be quadratic.
+        // A number is copied as a whole: looking at each digit with all that follow would be
+        // quadratic.
         if !in_string && let Some((number, after)) = split_number(rest) {
             if infinite(number) {
                 let is_negative = number.starts_with(b"-");
@@ -143,13 +145,14 @@ fn with_named_numbers(text: &[u8], infinite: impl Fn(&[u8]) -> bool) -> Option<V
     replaced.then_some(plain)
 }
 
+/// Appends a name in quotes.
 fn push_name(text: &mut Vec<u8>, name: &[u8]) {
     text.push(b'"');
     text.extend_from_slice(name);
     text.push(b'"');
 }
 
-/// The number that the text begins with, if it does, and what follows.
+/// The number at the beginning of the text, and the rest; `None` if it does not begin with one.
 fn split_number(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let digit_at = usize::from(text.first() == Some(&b'-'));
     text.get(digit_at).filter(|byte| byte.is_ascii_digit())?;
@@ -157,7 +160,7 @@ fn split_number(text: &[u8]) -> Option<(&[u8], &[u8])> {
     text.split_at_checked(text.iter().take_while(|byte| is_part(byte)).count())
 }
 
-/// Whether it is too large for a float; to Python it is infinite.
+/// Whether the number is too large for a float, and so infinite to Python.
 fn is_beyond_floats(number: &[u8]) -> bool {
     let number = std::str::from_utf8(number).ok();
     number

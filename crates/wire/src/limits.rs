@@ -1,46 +1,60 @@
-//! Bounds on the memory and work that an input may demand.
+//! Bounds on the memory and the work that an input may demand.
 
 use std::fmt;
 
 use blosc1::{ChunkDecoder, MAX_NBYTES};
 
-/// Bounds on what a reader accepts from an input; more is an error that names the bound.
+/// Bounds on what a reader accepts from an input. Exceeding one is an error that names it.
 ///
-/// Writers have them, too, and refuse what a reader with the same limits would refuse: to write more than the defaults
-/// allow, raise a limit for the writer and for every reader. Of these, writers check `chunk`, `metadata` and `offsets`; the
-/// others bound nothing that is written with the defaults.
+/// Memory is allocated as bytes arrive, never because a header claims a length; these limits bound
+/// the rest.
 ///
-/// Memory is allocated as bytes arrive, never because a header claims a length; these limits bound the rest.
+/// | limit | default |
+/// |---|---|
+/// | [`chunk`](Self::chunk) | 2 GiB less 17 bytes, the bound of the format |
+/// | [`block`](Self::block) | 256 MiB |
+/// | [`metadata`](Self::metadata) | 64 MiB |
+/// | [`offsets`](Self::offsets) | 256 MiB: 32 million chunks |
+/// | [`ratio`](Self::ratio) | any |
+/// | [`total`](Self::total) | any |
+///
+/// Writers have limits, too, and refuse what a reader with the same limits would refuse. They check
+/// `chunk`, `metadata` and `offsets`; the others do not restrict what is written with the defaults.
+/// To write more than the defaults allow, raise a limit for the writer and for every reader.
 ///
 /// ```
 /// use bloscpack_wire::Limits;
+///
 /// let strict = Limits::new().chunk(16 << 20);
 /// assert_eq!(strict.block, 256 << 20);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Uncompressed bytes of a chunk; by default the format's own bound of 2 GiB less 17 bytes.
+    /// Uncompressed bytes of a chunk.
     pub chunk: u32,
-    /// Uncompressed bytes of a block within a chunk, of which a decoder may hold two; 256 MiB by
-    /// default.
+    /// Uncompressed bytes of a block within a chunk. A decoder may allocate two blocks, or more for
+    /// several filters.
     pub block: u32,
-    /// Bytes of metadata, stored or unpacked; 64 MiB by default.
+    /// Bytes of metadata, both in its stored form and unpacked.
     pub metadata: u32,
-    /// Bytes of the offsets of counted chunks; 256 MiB by default, 32 million chunks. In
-    /// memory, each chunk of a frame takes 16 bytes, 24 while its index is read.
+    /// Bytes of the offsets of counted chunks. In memory, each chunk of a frame takes 16 bytes, and
+    /// 24 while its index is read.
     pub offsets: u64,
-    /// Uncompressed bytes of a chunk for each that is stored; anything by default, since a chunk of nothing but zeros takes 32
-    /// bytes at any length. A chunk that exists only in a frame's index stores nothing and is not counted.
+    /// Uncompressed bytes of a chunk per stored byte. A chunk of zeros may legitimately take 32
+    /// bytes at any length. A chunk that exists only in a frame's index stores nothing and is not
+    /// counted.
     pub ratio: u32,
-    /// Uncompressed bytes of all chunks of an input together; anything by default. Sequential readers return
-    /// all data before the chunk that exceeds it; readers by position, frames and datasets are not opened. Records that are read
-    /// by number are bounded by `chunk` alone, and `bloscpack::recover::recover` ignores this one.
+    /// Uncompressed bytes of all chunks of an input together.
+    ///
+    /// Sequential readers return all data before the chunk that exceeds it. Readers by position,
+    /// frames and datasets are not opened. Records that are read by number are bounded by `chunk`
+    /// alone, and `bloscpack::recover::recover` ignores this limit.
     pub total: u64,
 }
 
 impl Limits {
-    /// The defaults.
+    /// The defaults in the table above.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -57,6 +71,7 @@ impl Limits {
     ///
     /// ```
     /// use bloscpack_wire::Limits;
+    ///
     /// let both = Limits::new().chunk(1).metadata(100 << 20).max(Limits::new());
     /// assert_eq!(both, Limits::new().metadata(100 << 20));
     /// ```
@@ -72,49 +87,49 @@ impl Limits {
         }
     }
 
-    /// Sets the field `chunk`.
+    /// Sets the limit `chunk`, in uncompressed bytes.
     #[must_use]
     pub const fn chunk(mut self, bytes: u32) -> Self {
         self.chunk = bytes;
         self
     }
 
-    /// Sets the field `block`.
+    /// Sets the limit `block`, in uncompressed bytes.
     #[must_use]
     pub const fn block(mut self, bytes: u32) -> Self {
         self.block = bytes;
         self
     }
 
-    /// Sets the field `metadata`.
+    /// Sets the limit `metadata`, in bytes.
     #[must_use]
     pub const fn metadata(mut self, bytes: u32) -> Self {
         self.metadata = bytes;
         self
     }
 
-    /// Sets the field `offsets`.
+    /// Sets the limit `offsets`, in bytes: 8 per chunk.
     #[must_use]
     pub const fn offsets(mut self, bytes: u64) -> Self {
         self.offsets = bytes;
         self
     }
 
-    /// Sets the field `ratio`.
+    /// Sets the limit `ratio`, in uncompressed bytes per stored byte.
     #[must_use]
     pub const fn ratio(mut self, ratio: u32) -> Self {
         self.ratio = ratio;
         self
     }
 
-    /// Sets the field `total`.
+    /// Sets the limit `total`, in uncompressed bytes.
     #[must_use]
     pub const fn total(mut self, bytes: u64) -> Self {
         self.total = bytes;
         self
     }
 
-    /// A decoder that keeps to these.
+    /// A decoder with the limits `block` and `ratio`.
     pub fn decoder(&self) -> ChunkDecoder {
         ChunkDecoder::with_max_block(self.block).max_ratio(self.ratio)
     }
@@ -126,7 +141,7 @@ impl Default for Limits {
     }
 }
 
-/// One of the [`Limits`], by the name of its field.
+/// One of the [`Limits`], named like its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// [`Limits::chunk`].
@@ -144,7 +159,7 @@ pub enum Limit {
 }
 
 impl fmt::Display for Limit {
-    /// The part of the input that the limit bounds.
+    /// The part of the input that the limit bounds, with an article.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Chunk => "a chunk",

@@ -1,30 +1,32 @@
-//! The members of a JSON object, found in its text without building its value.
+//! The members of a JSON object, found in its text without building a value.
 //!
-//! Metadata can be 64 MiB, of which an array's description is a line; and to change one value, the
-//! bytes of all others must be known.
+//! Metadata can be 64 MiB long, while the description of an array is one line of it. And when one
+//! value is changed, the bytes of all others must stay the same.
 
 use std::ops::Range;
 
-/// Goes through the members of the object that a text holds; there are none if it holds anything
-/// else. The text has to be JSON (Python's numbers included), as that of
-/// [`Metadata`](crate::Metadata) is.
+/// Iterates over the members of the object that a text contains; a text with another value has
+/// none.
+///
+/// The text must be valid JSON (including the numbers that only Python writes), as in
+/// [`Metadata`](crate::Metadata).
 pub struct Members<'a> {
     text: &'a str,
     at: usize,
 }
 
-/// One key and its value, the value as a place in the text.
+/// One key and its value, as parts of the text.
 pub struct Member<'a> {
-    /// With quotes and escapes.
+    /// The key with its quotes and escapes.
     pub key: &'a str,
-    /// Its value.
+    /// The text of the value.
     pub text: &'a str,
-    /// The byte range of its value in the text.
+    /// The byte range of the value in the whole text.
     pub value: Range<usize>,
 }
 
 impl Member<'_> {
-    /// Whether the key is this one, however it is escaped.
+    /// Whether the key is `name`, however it is escaped.
     pub fn is(&self, name: &str) -> bool {
         let plain = self.key.strip_prefix('"').and_then(|k| k.strip_suffix('"'));
         plain == Some(name)
@@ -71,13 +73,15 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// The text with another value of this key, and not a byte of it different elsewhere; nothing if it
-/// is not there. Where the key occurs twice both values are replaced, whichever a reader takes.
+/// The text with another value for this key, and no other byte changed; `None` if there is no such
+/// key.
+///
+/// If the key occurs twice, both values are replaced, so that every reader finds the new one.
 pub fn with_value(text: &str, key: &str, value: &str) -> Option<String> {
     with_values(text, |member| member.is(key).then_some(value))
 }
 
-/// The same with the value that `value_of` has for a member, if it has one.
+/// [`with_value`] for every member for which `value_of` returns a value.
 pub fn with_values<'v>(
     text: &str,
     value_of: impl Fn(&Member<'_>) -> Option<&'v str>,
@@ -95,12 +99,13 @@ pub fn with_values<'v>(
     (done > 0).then_some(renewed)
 }
 
+/// The position of the first byte from `at` that is not white space.
 fn skip_space(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.iter().skip(at);
     at + rest.take_while(|b| b.is_ascii_whitespace()).count()
 }
 
-/// The end of the string whose quote is at `at`.
+/// The position after the string whose opening quote is at `at`.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     loop {
@@ -113,7 +118,7 @@ fn string_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The comma or brace after the value that begins at `at`.
+/// The position of the comma or bracket after the value that begins at `at`.
 fn value_end(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 0_usize;
     while let Some(byte) = bytes.get(at) {

@@ -21,7 +21,7 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-/// Length of the section's header in bytes.
+/// Bytes of the section's header.
 pub const METADATA_HEADER_LEN: usize = 32;
 
 /// The magic at the beginning of a section.
@@ -34,23 +34,26 @@ const META_SIZE: usize = 12;
 const MAX_META_SIZE: usize = 16;
 const STORED_SIZE: usize = 20;
 
-/// The reference reserves ten times the metadata, so that it may grow in place.
+/// The factor by which writers reserve room, as in the reference implementation, so that metadata
+/// can grow in place.
 const ROOM: u32 = 10;
-/// No more than this is reserved: the metadata of an untrusted file can be 64 MiB.
+/// The most bytes that are reserved beyond the text: the metadata of an untrusted file can be 64
+/// MiB.
 const MOST_ROOM: u32 = 1 << 20;
+/// The zlib level that writers use, and store also if the text is not compressed.
 const ZLIB_LEVEL: u8 = 6;
 
 /// How the text is stored in a V3 section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MetadataCodec {
-    /// As it is.
+    /// Unchanged: codec 0.
     None,
-    /// As zlib data.
+    /// As zlib data: codec 1. Reading and writing it needs the feature `zlib` or `zlib-pure`.
     Zlib,
 }
 
 impl MetadataCodec {
-    /// `None` or `zlib`, as the reference tool spells it.
+    /// `None` or `zlib`, as the reference implementation spells it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,24 +63,35 @@ impl MetadataCodec {
     }
 }
 
-/// The header of the metadata section of V3.
+/// The header of the metadata section of V3 (`docs/format.md`, "Metadata section of V3").
+///
+/// ```
+/// use bloscpack_wire::{Checksum, Hashers, Metadata, MetadataHeader};
+///
+/// let metadata = Metadata::from_json(r#"{"unit": "mV"}"#)?;
+/// let section = metadata.to_section(Checksum::Crc32, &Hashers::default())?;
+/// let header = MetadataHeader::decode(section.first_chunk().unwrap())?;
+/// assert_eq!((header.meta_size, header.max_meta_size), (14, 140));
+/// assert_eq!(header.section_len(), section.len() as u64);
+/// # Ok::<(), bloscpack_wire::FormatError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetadataHeader {
-    /// An options byte that nothing defines; 0 from every known writer.
+    /// Options that nothing defines. Every known writer stores 0; readers ignore them.
     pub options: u8,
-    /// The checksum over the stored bytes.
+    /// The checksum of the stored form, independent of the checksum of the chunks.
     pub checksum: Checksum,
     /// How the text is stored.
     pub codec: MetadataCodec,
-    /// Level of the codec, 0 to 9; meaningless without a codec.
+    /// Level of the codec, 0 to 9. Without a codec it has no meaning.
     pub level: u8,
-    /// Length of the text in bytes.
+    /// Bytes of the JSON text.
     pub meta_size: u32,
-    /// Bytes reserved for the stored form.
+    /// Bytes reserved for the stored form, at least `stored_size`.
     pub max_meta_size: u32,
-    /// Length of the stored form in bytes.
+    /// Bytes of the stored form.
     pub stored_size: u32,
-    /// A name that nothing defines; empty from every known writer.
+    /// A name that nothing defines. Every known writer stores zeros; readers ignore it.
     pub user_codec: [u8; 8],
 }
 
@@ -85,7 +99,11 @@ impl MetadataHeader {
     /// Decodes the 32 bytes and checks them.
     ///
     /// # Errors
-    /// Returns an error for an unknown magic, checksum or codec, and for sizes that contradict each other.
+    /// - [`FormatError::MetadataFormat`] for another magic than `JSON`;
+    /// - [`FormatError::ChecksumId`] for an unknown checksum, [`FormatError::Unsupported`] for an
+    ///   unknown codec;
+    /// - [`FormatError::Field`] for a level above 9, a stored form that is longer than its room, or
+    ///   an uncompressed one that is not as long as the text.
     pub fn decode(bytes: &[u8; METADATA_HEADER_LEN]) -> Result<Self, FormatError> {
         let magic = bytes.first_chunk().copied().unwrap_or_default();
         if magic != MAGIC_JSON {
@@ -105,6 +123,7 @@ impl MetadataHeader {
         header.check().map(|()| header)
     }
 
+    /// Refuses a level and sizes that are impossible.
     fn check(&self) -> Result<(), FormatError> {
         if self.level > 9 {
             return Err(FormatError::field("metadata level", self.level, "0 to 9"));
@@ -128,7 +147,7 @@ impl MetadataHeader {
         Ok(())
     }
 
-    /// The 32 bytes of this header.
+    /// The 32 bytes of this header. The fields are not checked.
     #[must_use]
     pub fn encode(&self) -> [u8; METADATA_HEADER_LEN] {
         let mut bytes = [0; METADATA_HEADER_LEN];
@@ -149,13 +168,19 @@ impl MetadataHeader {
         bytes
     }
 
-    /// Length of the whole section: header, room and digest.
+    /// Bytes of the whole section: header, room and digest.
     #[must_use]
     pub fn section_len(&self) -> u64 {
         to_u64(METADATA_HEADER_LEN + self.checksum.digest_len()) + u64::from(self.max_meta_size)
     }
 
-    /// Checks the digest of the stored bytes and unpacks them.
+    /// Checks the digest of the stored form and unpacks it. The buffer grows with the data, up to
+    /// `meta_size` bytes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FormatError::check_digest`] and [`Metadata::from_json`],
+    /// [`FormatError::MetadataData`] if the data does not unpack to exactly `meta_size` bytes, and
+    /// [`FormatError::Unsupported`] if this build has no zlib.
     pub(super) fn unpack(
         &self,
         stored: &[u8],
@@ -180,6 +205,7 @@ impl MetadataHeader {
     }
 }
 
+/// The codec with this number.
 fn codec(id: u8) -> Result<MetadataCodec, FormatError> {
     match id {
         0 => Ok(MetadataCodec::None),
@@ -190,7 +216,7 @@ fn codec(id: u8) -> Result<MetadataCodec, FormatError> {
     }
 }
 
-/// Unpacks zlib data of at most `max` bytes.
+/// Unpacks zlib data to at most `max` bytes; more is an error.
 pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
     if !deflate::AVAILABLE {
         let what =
@@ -204,8 +230,13 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
 
 /// User metadata: a JSON text of any shape, kept as its writer spelled it.
 ///
+/// The text is checked but not parsed, since a hostile text may take fifty times its own length as
+/// a value. [`get_text`](Self::get_text) finds one member in the text, [`value`](Self::value)
+/// parses all of it. Two metadata are equal if their texts are.
+///
 /// ```
 /// use bloscpack_wire::Metadata;
+///
 /// let metadata = Metadata::from_json(r#"{"dtype": "float64", "shape": [1024], "dflt": NaN}"#)?;
 /// assert_eq!(metadata.value()["shape"][0], 1024);
 /// assert_eq!(metadata.value()["dflt"], "NaN");
@@ -215,7 +246,7 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
 #[derive(Debug, Clone)]
 pub struct Metadata {
     text: String,
-    /// Parsed on first use: a hostile text may take fifty times its own length.
+    /// Parsed on first use.
     value: OnceLock<Value>,
 }
 
@@ -226,10 +257,21 @@ impl PartialEq for Metadata {
 }
 
 impl Metadata {
-    /// Takes a JSON text; Python's `NaN`, `Infinity` and `-Infinity` are accepted.
+    /// Takes a JSON text in UTF-8. The numbers `NaN`, `Infinity` and `-Infinity`, which Python
+    /// writes, are accepted.
+    ///
+    /// The length is not limited here: [`Limits::metadata`](super::Limits::metadata) bounds what a
+    /// parser accepts.
     ///
     /// # Errors
     /// Returns [`FormatError::MetadataData`] if it is not JSON, or nested deeper than 128.
+    ///
+    /// ```
+    /// use bloscpack_wire::{FormatError, Metadata};
+    ///
+    /// let error = Metadata::from_json("{'unit': 'mV'}").unwrap_err();
+    /// assert!(matches!(error, FormatError::MetadataData { .. }));
+    /// ```
     pub fn from_json(text: impl Into<Vec<u8>>) -> Result<Self, FormatError> {
         let text = text.into();
         let bad = |error: &dyn std::fmt::Display| FormatError::MetadataData {
@@ -243,31 +285,38 @@ impl Metadata {
         })
     }
 
-    /// The text as it was given or read.
+    /// The text, exactly as it was given or read.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is a JSON object, as that of records has to be.
+    /// Whether it is a JSON object. The metadata of records must be one.
     pub fn is_object(&self) -> bool {
-        // It is JSON; no more than its first character need be looked at.
+        // It is valid JSON, so the first character shows the kind.
         self.text.trim_ascii_start().starts_with('{')
     }
 
-    /// The parsed value; a string such as `"NaN"` where the text has a number that only Python knows.
+    /// The parsed value. It is parsed at the first call and kept, which can take fifty times the
+    /// length of a hostile text.
+    ///
+    /// Numbers that only Python writes, and numbers beyond the floats, become strings such as
+    /// `"NaN"` and `"Infinity"`. If a key occurs twice, the last value counts.
     #[must_use]
     pub fn value(&self) -> &Value {
         self.value
             .get_or_init(|| json::parse(self.text.as_bytes()).unwrap_or_default())
     }
 
-    /// The text of one member of the object, and nothing if there is none. If a key occurs twice, it is the last one.
+    /// The text of one member of the object, found without parsing the rest; `None` if the object
+    /// has no such member, or it is not an object.
     ///
-    /// Unlike [`value`](Self::value) it takes no memory.
+    /// If a key occurs twice, the last value counts. No memory is allocated, unless keys contain
+    /// escapes.
     ///
     /// ```
     /// use bloscpack_wire::Metadata;
+    ///
     /// let metadata = Metadata::from_json(r#"{"unit": "mV", "gain": [1, 2]}"#)?;
     /// assert_eq!(metadata.get_text("gain"), Some("[1, 2]"));
     /// assert_eq!(metadata.get_text("offset"), None);
@@ -279,11 +328,12 @@ impl Metadata {
         found.last().map(|member| member.text)
     }
 
-    /// The same object with the members of another one: those that both have get the value of the other one, the rest are
-    /// added at the end. What is not changed keeps its spelling.
+    /// This object with the members of another one: a member that both have gets the value of the
+    /// other one, the others are added at the end. Unchanged members keep their spelling.
     ///
     /// ```
     /// use bloscpack_wire::Metadata;
+    ///
     /// let old = Metadata::from_json(r#"{"unit": "mV", "gain": 1.50}"#)?;
     /// let new = Metadata::from_json(r#"{"unit": "V", "room": 7}"#)?;
     /// let both = old.merged(&new, &[]).unwrap();
@@ -293,8 +343,8 @@ impl Metadata {
     /// ```
     ///
     /// # Errors
-    /// Returns the reason as a sentence if one of them is not an object, and if the other one has another value for a key of
-    /// `fixed`.
+    /// Returns the reason as a sentence if one of them is not an object, or if the other one has
+    /// another value for a key of `fixed`.
     pub fn merged(&self, others: &Self, fixed: &[&str]) -> Result<Self, String> {
         if !self.is_object() || !others.is_object() {
             return Err("only JSON objects can be merged".to_owned());
@@ -337,7 +387,12 @@ impl Metadata {
         Self::from_json(text).map_err(|error| error.to_string())
     }
 
-    /// The metadata as it follows a header of V2.
+    /// The metadata as it follows a header of V2, and the value for
+    /// [`Header::metadata`](super::Header).
+    ///
+    /// # Errors
+    /// Returns [`FormatError::NoPlace`], naming `version`, for a text of 4 GiB or more.
+    /// [`Header::encode`](super::Header::encode) refuses 2 GiB already.
     pub fn to_raw(&self, version: FormatVersion) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
         let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
             version,
@@ -347,8 +402,14 @@ impl Metadata {
         Ok((place, self.text.as_bytes().to_vec()))
     }
 
-    /// The V3 section that holds this metadata, with room to grow as the reference leaves it:
-    /// zlib where that makes it shorter, ten times the space.
+    /// The V3 section with this metadata: header, stored form, room and digest.
+    ///
+    /// The text is stored as zlib data if that is shorter. As in the reference implementation, ten
+    /// times the length of the text is reserved, but at most 1 MiB more than that length.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::NoPlace`] for a text of 4 GiB or more, and [`FormatError::Hasher`]
+    /// for a plugged hasher whose digest has the wrong length.
     pub fn to_section(
         &self,
         checksum: Checksum,
@@ -358,8 +419,11 @@ impl Metadata {
         section.ok_or_else(|| FormatError::bug("no room, though it has no bound"))
     }
 
-    /// The section that takes the place of another one, and just its room; nothing if there is too
-    /// little.
+    /// The section that replaces an old one of the same length, with the same checksum; `None` if
+    /// the stored form does not fit the old room.
+    ///
+    /// # Errors
+    /// Returns the errors of [`to_section`](Self::to_section).
     pub fn to_section_in_place_of(
         &self,
         old: &MetadataHeader,
@@ -368,6 +432,8 @@ impl Metadata {
         self.section(old.checksum, hashers, Some(old.max_meta_size))
     }
 
+    /// The section, with `room` bytes for the stored form or as many as usual; `None` if it does
+    /// not fit.
     fn section(
         &self,
         checksum: Checksum,
@@ -407,7 +473,7 @@ impl Metadata {
     }
 }
 
-/// Bytes reserved for text of this length. They saturate at the largest number that the field of the header can hold.
+/// Bytes reserved for a text of this length, at most what the field of the header can store.
 fn room_for(meta_size: u32) -> u32 {
     let more = meta_size.saturating_mul(ROOM - 1).min(MOST_ROOM);
     meta_size.saturating_add(more)

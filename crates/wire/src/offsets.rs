@@ -1,38 +1,39 @@
-//! The table of offsets: where each chunk of a member begins.
+//! The offset table: where each chunk of a member begins.
 //!
 //! ```text
 //!    | offset of chunk 0 (i64) | offset of chunk 1 | ... | spare entries, -1 |
 //! ```
 //!
-//! Offsets count from the first byte of the member. A writer first sets all to -1 and fills them
-//! in at the end, so that a table of -1 shows that its writer did not finish.
+//! Offsets count from the first byte of the member. A writer first sets all entries to -1 and fills
+//! them in at the end, so a table of -1 shows that its writer did not finish.
 
 use super::error::FormatError;
 use super::version::FormatVersion;
 
-/// Length of a chunk's header in bytes, and so the least length of a chunk.
+/// Bytes of a chunk's header, the least length of a chunk.
 pub const CHUNK_HEADER_LEN: u64 = 16;
 
-/// Length of an entry in bytes.
+/// Bytes of an entry.
 pub const ENTRY_LEN: u64 = 8;
 
-/// The offset table of a member.
+/// The offset table of a member (`docs/format.md`, "Offsets").
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Offsets {
-    /// There is no table.
+    /// The member has no table, or it has no entries.
     #[default]
     Absent,
-    /// All entries are -1.
+    /// All entries are -1: the writer did not finish, or could not seek back to fill them in.
     Unfilled,
-    /// The offset of each counted chunk, ascending.
+    /// The offset of each counted chunk in bytes, ascending. Spare entries are not included.
     Filled(Vec<u64>),
 }
 
 impl Offsets {
-    /// An entry that is not filled in.
+    /// The bytes of an entry that is not filled in.
     pub const UNFILLED_ENTRY: [u8; 8] = (-1i64).to_le_bytes();
 
-    /// The offset of a chunk, if the table has it.
+    /// The offset of a chunk in bytes from the beginning of the member; `None` if the table does
+    /// not contain it.
     #[must_use]
     pub fn get(&self, chunk: u64) -> Option<u64> {
         match self {
@@ -41,10 +42,14 @@ impl Offsets {
         }
     }
 
-    /// The table in these bytes, each entry of which belongs to a counted chunk; `first` is where the chunks begin.
+    /// The table in these bytes, which must belong to counted chunks; `first` is where the chunks
+    /// begin.
+    ///
+    /// Bytes after the last whole entry are ignored. The result takes as much memory as `table`.
     ///
     /// ```
     /// use bloscpack_wire::Offsets;
+    ///
     /// let table = Offsets::encode(&[56, 90, 111])?;
     /// assert_eq!(Offsets::decode(&table, 56)?.get(1), Some(90));
     /// // Two chunks cannot begin at the same byte.
@@ -54,8 +59,8 @@ impl Offsets {
     /// ```
     ///
     /// # Errors
-    /// Returns [`FormatError::Offset`] unless the entries ascend from `first`, with space for a chunk between any two, or
-    /// are all -1.
+    /// Returns [`FormatError::Offset`] unless all entries are -1, or they ascend from `first` with
+    /// at least the 16 bytes of a chunk header between any two.
     pub fn decode(table: &[u8], first: u64) -> Result<Self, FormatError> {
         let mut offsets = Self::Absent;
         let (entries, _) = table.as_chunks();
@@ -65,10 +70,10 @@ impl Offsets {
         Ok(offsets)
     }
 
-    /// Takes in the next entry of a counted chunk.
+    /// Adds the next entry of a counted chunk.
     ///
-    /// `first` is where the first chunk must be. Descending or overlapping entries, entries
-    /// outside, and tables filled in part are refused.
+    /// `first` is where the first chunk must be. Refuses descending or overlapping entries, an
+    /// entry outside of the member, and a partly filled table.
     pub(super) fn push(&mut self, entry: i64, number: u64, first: u64) -> Result<(), FormatError> {
         let bad = |expected: String| FormatError::Offset {
             entry: number,
@@ -95,7 +100,7 @@ impl Offsets {
         Ok(())
     }
 
-    /// The bytes of a table with these offsets.
+    /// The bytes of a table with these offsets, 8 per offset. Their order is not checked.
     ///
     /// # Errors
     /// Returns [`FormatError::NoPlace`] for an offset of 2^63 or more.

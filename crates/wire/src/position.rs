@@ -1,4 +1,4 @@
-//! Where in the input something is: byte, member, chunk and section.
+//! A place in the input: byte, member, chunk and section.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Section {
-    /// The 8, 16 or 32 bytes that begin a member.
+    /// The 8, 16 or 32 bytes at the beginning of a member.
     Header,
     /// The metadata: header, JSON text, room and digest.
     Metadata,
-    /// The table of offsets.
+    /// The offset table.
     Offsets,
     /// A Blosc chunk.
     Chunk,
@@ -18,7 +18,7 @@ pub enum Section {
     Digest,
     /// Spare space after a digest.
     Spare,
-    /// The bytes after the last counted chunk.
+    /// The bytes after the last counted chunk, up to the next member.
     Trailer,
 }
 
@@ -38,10 +38,11 @@ impl fmt::Display for Section {
 
 /// A place in the input, for errors and reports.
 ///
-/// It is shown as `chunk 3 (byte 41984)`, and with the member where there are several:
+/// It is displayed as `chunk 3 (byte 41984)`, preceded by the member if that is not the first:
 ///
 /// ```
 /// use bloscpack_wire::{Position, Section};
+///
 /// let mut place = Position { byte: 41984, member: 0, chunk: Some(3), section: Section::Chunk };
 /// assert_eq!(place.to_string(), "chunk 3 (byte 41984)");
 /// place.member = 2;
@@ -49,11 +50,12 @@ impl fmt::Display for Section {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// Bytes from the beginning of the input, over all members.
+    /// Bytes from the beginning of the input, across all members.
     pub byte: u64,
     /// Number of the member, from 0.
     pub member: u64,
-    /// Number of the chunk within its member, from 0, where the place is in one.
+    /// Number of the chunk within its member, from 0; `None` if the place is not in a chunk, digest
+    /// or spare space.
     pub chunk: Option<u64>,
     /// The part of the member.
     pub section: Section,

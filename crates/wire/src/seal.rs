@@ -1,4 +1,4 @@
-//! [`Seal`]: the crc32 over header, metadata and offsets of format 2.
+//! [`Seal`]: the crc32 over header, metadata and offset table of V2.
 
 use super::error::FormatError;
 use super::header::Header;
@@ -7,24 +7,24 @@ use super::header::Header;
 pub struct Seal(crc32fast::Hasher);
 
 impl Seal {
-    /// Begins with the bytes of a header. The seal among them counts as zeros.
+    /// Begins with the bytes of an encoded V2 header. The seal in it counts as zeros.
     pub fn of_header(encoded: &[u8]) -> Self {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&Header::sealed_bytes(encoded));
         Self(hasher)
     }
 
-    /// Adds bytes that follow.
+    /// Adds the bytes that follow: metadata, then offset table.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The seal.
+    /// The crc32 of all bytes so far.
     pub fn value(self) -> u32 {
         self.0.finalize()
     }
 
-    /// Compares the seal with the one that was found in the header.
+    /// Compares the seal with the one in the header.
     ///
     /// # Errors
     /// Returns [`FormatError::Seal`] if they differ.

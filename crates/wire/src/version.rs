@@ -2,19 +2,35 @@
 
 use std::fmt;
 
-/// How a header is laid out.
+/// The layout of a header, and of the parts that depend on it.
+///
+/// | layout | header | offsets | metadata | checksums | written |
+/// |---|---|---|---|---|---|
+/// | V0 | 8 bytes | no | no | no | no |
+/// | V1 | 16 bytes | no | no | no | yes |
+/// | V2 | 32 bytes | yes | JSON text | yes; seal | yes |
+/// | Dev2012 | 32 bytes | yes | JSON text or zlib | yes | no |
+/// | V3 | 32 bytes | yes, spare entries | section | yes | yes |
+///
+/// ```
+/// use bloscpack_wire::FormatVersion;
+///
+/// assert_eq!(FormatVersion::V1.header_len(), 16);
+/// assert_eq!(FormatVersion::Dev2012.number(), FormatVersion::V3.number());
+/// assert_eq!(FormatVersion::V3.to_string(), "V3");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FormatVersion {
-    /// 8 bytes without a version, of the release candidates before 0.1; read only.
+    /// The release candidates before 0.1, which wrote no version; read only.
     V0,
-    /// 16 bytes, of Bloscpack 0.1 and of every superchunk of bcolz, BLZ and carray.
+    /// Bloscpack 0.1, and every superchunk (a file in the `data/` folder) of bcolz, BLZ and carray.
     V1,
-    /// 32 bytes as the design documents have them; without metadata, those of Bloscpack 0.2.
+    /// The layout of the design documents; without metadata, the one of Bloscpack 0.2.
     V2,
     /// V2 with version byte 3, a development layout of December 2012; read only.
     Dev2012,
-    /// 32 bytes, of Bloscpack 0.3 to 0.16: the default.
+    /// Bloscpack 0.3 to 0.16: the default.
     V3,
 }
 
@@ -29,7 +45,8 @@ impl FormatVersion {
         }
     }
 
-    /// The format version in the header's fifth byte; 0 for the layout without such a byte.
+    /// The version byte of the header, its fifth byte; 0 for V0, which has none. V3 and Dev2012
+    /// share 3.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -40,7 +57,7 @@ impl FormatVersion {
         }
     }
 
-    /// A short name: `V0`, `V1`, `V2`, `Dev2012`, `V3`.
+    /// The name: `V0`, `V1`, `V2`, `Dev2012` or `V3`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

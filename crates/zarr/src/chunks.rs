@@ -1,4 +1,8 @@
-//! [`ZarrChunks`]: the chunks of an array in a store.
+//! [`ZarrChunks`]: the chunks of an array, for [`Chunked`](bloscpack_array::Chunked).
+//!
+//! ```text
+//!  array ─> files: chunks, or shards ─> in a shard: the entry of the index ─> (a shard within it ..) ─> the smallest chunk
+//! ```
 
 use crate::codec::{Codecs, Serializer, Shard, Unpacker};
 use crate::int::byte_len;
@@ -16,24 +20,25 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The smallest chunks of an array: those in shards, where chunks are sharded.
+/// The smallest chunks of an array that are encoded on their own: those in shards if there are shards.
 #[derive(Debug)]
 pub(crate) struct ZarrChunks {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) folder: Key,
     pub(crate) meta: ArrayMeta,
     pub(crate) unpacker: Unpacker,
-    /// The smallest chunks, and the files that contain them.
+    /// The array in smallest chunks.
     inner: Grid,
+    /// The array in files, each a chunk or a shard.
     pub(crate) files: Grid,
-    /// The shards that were used last.
+    /// The shards that were used last, by number, with their indexes.
     shards: Mutex<VecDeque<(u64, Arc<OpenShard>)>>,
 }
 
-/// Shards that are kept open.
+/// The number of shards that are kept open.
 const MAX_SHARDS: usize = 16;
 
-/// A shard, and its index.
+/// An open shard: its file, its length in bytes, and its index.
 struct OpenShard {
     file: Box<dyn StoreFile>,
     len: u64,
@@ -49,6 +54,7 @@ impl fmt::Debug for OpenShard {
 }
 
 impl ZarrChunks {
+    /// The chunks of the array with this metadata.
     pub(crate) fn new(
         store: &Arc<dyn Store>,
         folder: &Key,
@@ -67,13 +73,14 @@ impl ZarrChunks {
         }
     }
 
-    /// The smallest chunks, of which all have as many elements.
+    /// The geometry of the smallest chunks, which all have the same number of elements.
     pub(crate) fn geometry(&self) -> Result<Geometry> {
         let itemsize = in_memory(self.meta.dtype.itemsize())?;
         Geometry::padded(self.inner.shape(), self.inner.chunk_shape(), itemsize)
             .ok_or_else(|| Error::no_memory(u64::MAX))
     }
 
+    /// A reader for whole chunks.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader {
             unpacker: &self.unpacker,
@@ -82,7 +89,7 @@ impl ZarrChunks {
         }
     }
 
-    /// The position of the file that contains a chunk.
+    /// The position of the file that contains a smallest chunk.
     fn file_of(&self, chunk: u64) -> Vec<u64> {
         let axes = self.inner.position(chunk).into_iter();
         let lens = self
@@ -90,17 +97,18 @@ impl ZarrChunks {
             .chunk_shape()
             .iter()
             .zip(self.files.chunk_shape());
-        // Chunks of a shard have its divisors as lengths.
+        // The length of a shard is a multiple of the length of its chunks.
         axes.zip(lens)
             .map(|(at, (inner, outer))| at / (outer / inner))
             .collect()
     }
 
+    /// The key of the file at this position.
     pub(crate) fn key(&self, file: &[u64]) -> Result<Key> {
         self.meta.keys.key(&self.folder, file).reading()
     }
 
-    /// Adds the file to an error.
+    /// Adds the file at this position to an error.
     fn in_file(&self, file: &[u64], error: Error) -> Error {
         match self.key(file) {
             Ok(key) => error.in_file(Path::new(key.as_str())),
@@ -108,6 +116,7 @@ impl ZarrChunks {
         }
     }
 
+    /// Loads a smallest chunk from the file at this position.
     fn load_from(&self, file: &[u64], number: u64, buffer: &mut Buffer<'_>) -> Result<Loaded> {
         let codecs = &self.meta.codecs;
         let shape = self.files.chunk_shape();
@@ -136,7 +145,8 @@ impl ZarrChunks {
         }
     }
 
-    /// Loads the smallest chunk that begins at this element of a shard of this shape.
+    /// Loads the smallest chunk that begins at element `within` of a shard. The shard has this shape and index, and may contain
+    /// further shards.
     fn load_inner(
         &self,
         shard: &Shard,
@@ -162,7 +172,7 @@ impl ZarrChunks {
         }
     }
 
-    /// Loads a chunk that is read as a whole.
+    /// Loads a chunk that is encoded as a whole. A plain Blosc chunk is only read: the caller decompresses the blocks it needs.
     fn load_chunk(
         &self,
         codecs: &Codecs,
@@ -196,7 +206,7 @@ impl ZarrChunks {
         })
     }
 
-    /// An element of which nothing is stored.
+    /// Loads the fill value, for a chunk that is not stored.
     fn fill(&self, buffer: &mut Buffer<'_>) -> Result<Loaded> {
         let element = buffer.vec();
         element.clear();
@@ -207,7 +217,7 @@ impl ZarrChunks {
         Ok(Loaded::Fill)
     }
 
-    /// The shard in this file; `None` if there is none.
+    /// Opens the shard at this position, or returns it from those that are open; `None` if there is no file.
     fn shard(&self, file: &[u64], shard: &Shard) -> Result<Option<Arc<OpenShard>>> {
         let number = self.files.number(file);
         let shards = || self.shards.lock().unwrap_or_else(PoisonError::into_inner);
@@ -230,6 +240,7 @@ impl ZarrChunks {
 }
 
 impl ChunkStore for ZarrChunks {
+    /// Loads a smallest chunk as a whole, even if only some of its blocks are needed.
     fn load(&self, number: u64, _: Want<'_>, buffer: &mut Buffer<'_>) -> Result<Loaded> {
         let file = self.file_of(number);
         let loaded = self.load_from(&file, number, buffer);
@@ -240,7 +251,7 @@ impl ChunkStore for ZarrChunks {
         self.in_file(&self.file_of(number), error)
     }
 
-    /// Chunks that are read whole. One alone is read at once anyway.
+    /// Announces chunks that are read as a whole. A single chunk is not announced: it is read at once anyway.
     fn announce(&self, chunks: &mut dyn Iterator<Item = (u64, bool)>) -> Result<()> {
         if !self.meta.codecs.is_read_whole() {
             return Ok(());

@@ -1,11 +1,11 @@
-//! [`ZarrEditor`]: an array that grows and shrinks.
+//! [`ZarrEditor`]: changes the shape of an array.
 //!
 //! ```text
-//!   files of chunks, whole, by renaming ─▶ sync ─▶ the shape in the metadata ─▶ its copies in groups above ─▶ files outside go
+//!   files of chunks, whole, by renaming ─▶ sync ─▶ the shape in the metadata ─▶ its copies in groups above ─▶ remove files outside
 //! ```
 //!
-//! At every moment the metadata has the old or the new shape, and every element within it is there: files are only changed outside
-//! of the old shape before it, and outside of the new one after it.
+//! At every moment the metadata has the old or the new shape, and every element within that shape is intact: before the shape
+//! changes, only elements outside of the old shape change; after that, only elements outside of the new one.
 
 use crate::array::ZarrArray;
 use crate::codec::Packer;
@@ -21,13 +21,19 @@ use bloscpack_storage::{Key, Store, parallel};
 use bloscpack_wire::internal::{Members, with_value};
 use std::sync::Arc;
 
-/// Chunks that are planned at once.
+/// Chunk files that are planned at once.
 const PLANNED: usize = 1 << 10;
 
-/// Called with the bytes of each chunk that was written; ends the work with an error.
+/// Called with the uncompressed bytes of each chunk file that was handled, for progress. An error from it ends the work.
 pub type Written<'a> = dyn FnMut(u64) -> Result<()> + 'a;
 
-/// An array that grows and shrinks in place. Only one process may change an array at a time: Zarr has no locks.
+/// Changes the shape of an array in place: appends elements, or resizes it.
+///
+/// New chunks are encoded with the codecs and settings in the metadata, in the layout of their writer. Each chunk file is
+/// replaced as a whole, by renaming. After a crash, the array has the old or the new shape, and files ending in `.partial` may
+/// remain.
+///
+/// Only one process may change an array at a time: Zarr has no locks.
 #[derive(Debug)]
 pub struct ZarrEditor {
     store: Arc<dyn Store>,
@@ -35,13 +41,13 @@ pub struct ZarrEditor {
     options: Options,
     array: ZarrArray,
     packer: Packer,
-    /// The metadata as it was read.
+    /// The metadata file as it was read. Before it is replaced, it is compared with the current one.
     text: Vec<u8>,
 }
 
 impl ZarrEditor {
-    /// Opens the array in this folder of a store to change it. The groups above it in the store may have copies of its metadata,
-    /// which follow.
+    /// Opens the array in a folder of a store for changing. Changes also update the shape in the consolidated metadata of the
+    /// groups above it in the store.
     ///
     /// ```
     /// use bloscpack::Options;
@@ -64,7 +70,9 @@ impl ZarrEditor {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`ZarrArray::open`], and an error for settings of codecs that cannot be written.
+    /// Returns the errors of [`ZarrArray::open`], [`Code::Metadata`](bloscpack_error::Code::Metadata) for codec settings that
+    /// are not possible, and [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a compressor of Blosc that this
+    /// crate does not have.
     pub fn open(store: Arc<dyn Store>, folder: Key, options: &Options) -> Result<Self> {
         let array = ZarrArray::open(Arc::clone(&store), &folder, options)?;
         let meta = array.meta();
@@ -87,17 +95,21 @@ impl ZarrEditor {
         })
     }
 
-    /// The array as it is now.
+    /// The array with its current shape.
     #[must_use]
     pub fn array(&self) -> &ZarrArray {
         &self.array
     }
 
-    /// Appends the elements of an array along an axis. Along the others, it has to be as long as this one.
+    /// Appends the elements of an array along an axis. The other axes must have the same lengths, and the dtypes may differ
+    /// only in their byte order.
+    ///
+    /// Chunk files at the old end are read and rewritten. Files are encoded on the threads of the options.
     ///
     /// # Errors
-    /// Returns wrong usage for another shape or another type of elements, and if another program has changed the metadata; the errors
-    /// of the source, of damage to the chunks at the old end, and of writing. The array has the old shape or the new one, then.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for another shape or another type of elements, and if another
+    /// program has changed the metadata meanwhile. Returns the errors of the source, of `written` and of writing, and any
+    /// damage to the chunks at the old end. The array then has the old or the new shape.
     pub fn append(
         &mut self,
         axis: usize,
@@ -144,10 +156,33 @@ impl ZarrEditor {
         self.commit(text, &made)
     }
 
-    /// Gives the array another shape. What is new is the fill value; what is cut off is removed.
+    /// Changes the shape. New elements have the fill value, even in chunk files that still hold elements from before the array
+    /// was last shortened. Files outside of the new shape are removed.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_storage::{Key, Memory};
+    /// use bloscpack_zarr::{ArrayWriter, Format, NewArray, ZarrEditor};
+    /// use std::sync::Arc;
+    ///
+    /// let store = Arc::new(Memory::new());
+    /// let mut new = NewArray::new(Format::V2, DType::U8, &[3], &[2]);
+    /// new.fill = Some(vec![9]);
+    /// let writer = ArrayWriter::create(store.clone(), Key::root(), new)?;
+    /// writer.write_chunk(&[0], &[1, 2])?;
+    /// writer.finish()?;
+    ///
+    /// let mut editor = ZarrEditor::open(store, Key::root(), &Options::new())?;
+    /// editor.resize(&[1], &mut |_| Ok(()))?;
+    /// editor.resize(&[4], &mut |_| Ok(()))?;
+    /// assert_eq!(editor.array().read_slice(&[0..4])?, [1, 9, 9, 9]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns wrong usage for another number of axes; the errors of [`append`](Self::append).
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for another number of axes, and the errors of
+    /// [`append`](Self::append).
     pub fn resize(&mut self, shape: &[u64], written: &mut Written<'_>) -> Result<()> {
         let old = self.array.shape().to_vec();
         if old.len() != shape.len() {
@@ -161,7 +196,7 @@ impl ZarrEditor {
         let (old_box, new_box) = (Region::all(&old), Region::all(shape));
         let has_both = |one: &Region, other: &Region| has_elements(&common(one, other));
         let made = Made::default();
-        // Whoever cut the array off may have left elements where it grows.
+        // Files outside of the old shape may hold elements from before the array was last shortened.
         new.for_each_file(&mut |found, _| {
             for file in found {
                 let chunk = self.box_of(&file.at);
@@ -184,7 +219,7 @@ impl ZarrEditor {
         })
     }
 
-    /// The elements of the file at this position, also those past the end of the array.
+    /// The elements of the file at this position, including those past the end of the array.
     fn box_of(&self, at: &[u64]) -> Region {
         let axes = at.iter().zip(self.array.chunk_shape());
         // Saturates past the end of every array.
@@ -197,7 +232,7 @@ impl ZarrEditor {
         }
     }
 
-    /// Writes a file: its elements in the array as they are, these new ones, and the fill value in place of all others.
+    /// Rewrites a file: old elements in the array are kept, `new` ones are added, and all others get the fill value.
     fn write_file(&self, at: &[u64], new: Option<(&Region, &[u8])>, made: &Made) -> Result<()> {
         let (chunk, itemsize) = (self.box_of(at), self.array.dtype().itemsize());
         let mut data = self.array.chunks.store().reader().filled(&chunk)?;
@@ -216,7 +251,7 @@ impl ZarrEditor {
         made.replace(&*self.store, &key, &stored)
     }
 
-    /// The metadata with another shape, which was checked.
+    /// The metadata with another shape: its text, and as it parses.
     fn reshaped(&self, shape: &[u64]) -> Result<(String, ArrayMeta)> {
         let text = std::str::from_utf8(&self.text).map_err(|_| Error::bug("text that was read"))?;
         let text = replaced(text, &["shape"], &json(shape));
@@ -228,7 +263,7 @@ impl ZarrEditor {
         Ok((text, meta))
     }
 
-    /// Once the files are on the disk, puts the metadata in its place, and copies of the shape into those of the groups above.
+    /// Syncs the files, replaces the metadata, and updates the shape in the consolidated metadata of the groups above.
     fn commit(&mut self, text: String, made: &Made) -> Result<()> {
         made.sync(&*self.store)?;
         let file = name(self.array.format());
@@ -274,11 +309,12 @@ impl ZarrEditor {
     }
 }
 
+/// Whether a region has elements.
 fn has_elements(region: &Region) -> bool {
     region.ranges.iter().all(|range| !range.is_empty())
 }
 
-/// The name of the file with the metadata of an array.
+/// The file with the metadata of an array.
 const fn name(format: Format) -> &'static str {
     match format {
         Format::V2 => ".zarray",
@@ -286,7 +322,7 @@ const fn name(format: Format) -> &'static str {
     }
 }
 
-/// The bytes of a file of metadata; `None` if there is none.
+/// The bytes of a metadata file; `None` if there is none.
 fn read(
     store: &Arc<dyn Store>,
     folder: &Key,
@@ -302,7 +338,8 @@ fn read(
     .read(name)
 }
 
-/// The text of an object with another value in the object to which these names lead; `None` if there is none.
+/// The text of a JSON object in which the value at this path of names is replaced; `None` if there is no such value. All other
+/// bytes stay.
 fn replaced(text: &str, path: &[&str], value: &str) -> Option<String> {
     match path {
         [] => None,
@@ -314,6 +351,7 @@ fn replaced(text: &str, path: &[&str], value: &str) -> Option<String> {
     }
 }
 
+/// A shape as JSON.
 fn json(shape: &[u64]) -> String {
     serde_json::Value::from(shape).to_string()
 }

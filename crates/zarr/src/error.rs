@@ -1,9 +1,9 @@
-//! Errors that several modules build.
+//! Errors that several modules make.
 
 use bloscpack_error::{Code, Error};
 use std::fmt::Display;
 
-/// A field of the metadata that is missing, or has a value that it cannot have.
+/// A metadata field that is missing, or has an impossible value: [`Code::Metadata`].
 pub(crate) fn wrong_field(
     field: impl Display,
     found: impl ToString,
@@ -12,7 +12,8 @@ pub(crate) fn wrong_field(
     Error::unexpected(Code::Metadata, field, excerpt(found.to_string()), expected)
 }
 
-/// The metadata names something that this library does not support. `expected` lists what it supports, unless it is empty.
+/// The metadata names something that this crate does not support: [`Code::Unsupported`]. `expected` lists what it supports,
+/// unless it is empty.
 pub(crate) fn unsupported(field: &str, found: impl ToString, expected: &str) -> Error {
     let expected = match expected {
         "" => String::new(),
@@ -25,7 +26,7 @@ pub(crate) fn unsupported(field: &str, found: impl ToString, expected: &str) -> 
     )
 }
 
-/// A dtype for which the format has no place.
+/// A dtype that the format cannot store: [`Code::CannotStore`].
 pub(crate) fn cannot_store(dtype: impl Display, format: impl Display, reason: &str) -> Error {
     Error::new(
         Code::CannotStore,
@@ -33,10 +34,10 @@ pub(crate) fn cannot_store(dtype: impl Display, format: impl Display, reason: &s
     )
 }
 
-/// Characters of a value that an error shows.
+/// The maximum number of characters of a value in an error message.
 const SHOWN: usize = 200;
 
-/// The beginning of a text that may have any length.
+/// The beginning of a text of any length, followed by dots if it is longer.
 fn excerpt(text: String) -> String {
     if text.chars().count() > SHOWN {
         text.chars().take(SHOWN).chain("...".chars()).collect()

@@ -12,7 +12,29 @@ use bloscpack_wire::{Limit, Limits};
 use std::path::Path;
 use std::sync::Arc;
 
-/// An array or a group.
+/// An array or a group, as [`ZarrNode::open`] finds it.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_dtype::DType;
+/// use bloscpack_storage::{Key, Memory};
+/// use bloscpack_zarr::{ArrayWriter, Format, NewArray, ZarrNode, create_group};
+/// use std::collections::BTreeMap;
+/// use std::sync::Arc;
+///
+/// let store = Arc::new(Memory::new());
+/// let new = NewArray::new(Format::V3, DType::U8, &[4], &[4]);
+/// let files = ArrayWriter::create(store.clone(), Key::parse("a")?, new)?.finish()?;
+/// create_group(&*store, Format::V3, r#"{"unit": "m"}"#, &[files], &BTreeMap::new())?;
+///
+/// let ZarrNode::Group(group) = ZarrNode::open(store, &Key::root(), &Options::new())? else {
+///     panic!("not a group");
+/// };
+/// assert!(group.attributes().contains(r#""unit": "m""#));
+/// let names: Vec<String> = group.members()?.into_iter().map(|(name, _)| name).collect();
+/// assert_eq!(names, ["a"]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub enum ZarrNode {
     /// An array.
@@ -21,21 +43,22 @@ pub enum ZarrNode {
     Group(ZarrGroup),
 }
 
-/// A group: attributes, and a folder with further groups and arrays.
+/// A group: attributes, and a folder that contains arrays and further groups.
 ///
-/// Members are found in the folder itself; where a store cannot list it, in the consolidated metadata.
+/// Members are found by listing the folder. If the store cannot list it, as with a plain web server, they are taken from the
+/// consolidated metadata.
 #[derive(Debug, Clone)]
 pub struct ZarrGroup {
     store: Arc<dyn Store>,
     folder: Key,
     format: Format,
     attributes: String,
-    /// The paths of what is below, as consolidated metadata has them.
+    /// The paths of all members, from the consolidated metadata.
     consolidated: Vec<String>,
     options: Arc<Options>,
 }
 
-/// Folders within folders that are gone through.
+/// The maximum depth of groups.
 const MAX_DEPTH: usize = 64;
 
 impl ZarrGroup {
@@ -45,16 +68,20 @@ impl ZarrGroup {
         self.format
     }
 
-    /// The attributes: the text of a JSON object, in which Python's `NaN` may occur.
+    /// The attributes: the text of a JSON object, in the spelling of the file. The numbers `NaN` and `Infinity` of Python may
+    /// occur in it.
     #[must_use]
     pub fn attributes(&self) -> &str {
         &self.attributes
     }
 
-    /// The members of this group, sorted by name: arrays and groups, or why they cannot be opened.
+    /// The direct members of this group, sorted by name: each an array or a group, or the error of opening it. Folders that are
+    /// not Zarr are left out.
+    ///
+    /// Opens each member, that is, reads its metadata files.
     ///
     /// # Errors
-    /// Returns any I/O error of listing the folder.
+    /// Returns any I/O error of listing the folder, unless consolidated metadata can replace the list.
     pub fn members(&self) -> Result<Vec<(String, Result<ZarrNode>)>> {
         let mut members = Vec::new();
         for name in self.names()? {
@@ -71,7 +98,7 @@ impl ZarrGroup {
         Ok(members)
     }
 
-    /// What is at this path below the group.
+    /// Opens the array or group at a path below this group: names joined by `/`.
     ///
     /// # Errors
     /// Returns the errors of [`ZarrNode::open`].
@@ -85,7 +112,7 @@ impl ZarrGroup {
         Ok(node)
     }
 
-    /// Gives a group below this one what the consolidated metadata says of it, unless it has its own.
+    /// Gives a group below this one its part of the consolidated metadata, unless it has its own.
     fn pass_on(&self, path: &str, node: &mut ZarrNode) {
         if let ZarrNode::Group(group) = node
             && group.consolidated.is_empty()
@@ -96,11 +123,11 @@ impl ZarrGroup {
         }
     }
 
-    /// Names that may be those of members.
+    /// The names of folders that may be members.
     fn names(&self) -> Result<Vec<String>> {
         match self.store.list(&self.folder) {
             Ok(entries) => {
-                // A link that was a member is one that cannot be opened.
+                // A link in place of a listed member is a member that cannot be opened.
                 let listed = names(&self.consolidated);
                 let is_listed =
                     |entry: &Entry| listed.iter().any(|name| entry.name.to_str() == Some(name));
@@ -116,7 +143,8 @@ impl ZarrGroup {
         }
     }
 
-    /// Compares all files of the group and its members with digests that the store has of them, as an archive has.
+    /// Compares all files of the group and its members with checksums that the store keeps, as an archive does. Decodes
+    /// nothing; most stores have no checksums.
     #[must_use]
     pub fn verify_files(&self) -> Vec<Error> {
         let found = self.store.verify(&self.folder).into_iter();
@@ -125,10 +153,31 @@ impl ZarrGroup {
             .collect()
     }
 
-    /// Passes everything below this group to `take`, by its path: a group before what is in it.
+    /// Calls `take` with the path of each array and group below this one, a group before its members. A member that cannot be
+    /// opened is passed as its error.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_storage::{Key, Memory};
+    /// use bloscpack_zarr::ZarrNode;
+    /// use std::sync::Arc;
+    /// let group = b"{\"zarr_format\": 2}".to_vec();
+    /// let store = Memory::from([(".zgroup", group.clone()), ("a/.zgroup", group.clone()), ("a/b/.zgroup", group)]);
+    /// let ZarrNode::Group(root) = ZarrNode::open(Arc::new(store), &Key::root(), &Options::new())? else {
+    ///     panic!("not a group");
+    /// };
+    /// let mut paths = Vec::new();
+    /// root.walk(&mut |path, _| {
+    ///     paths.push(path.to_owned());
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(paths, ["a", "a/b"]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns any I/O error of listing a folder, and the errors of `take`.
+    /// Returns any I/O error of listing a folder, the errors of `take`, and
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for groups nested more than 64 deep.
     pub fn walk(&self, take: &mut dyn FnMut(&str, Result<ZarrNode>) -> Result<()>) -> Result<()> {
         let mut open = vec![(String::new(), self.clone(), 0)];
         while let Some((path, group, depth)) = open.pop() {
@@ -152,7 +201,7 @@ impl ZarrGroup {
     }
 }
 
-/// Opens what is in a folder; `None` if that is not Zarr.
+/// Opens the array or group in a folder; `None` if it is not Zarr. Version 3 takes precedence.
 pub(crate) fn open(
     store: &Arc<dyn Store>,
     folder: &Key,
@@ -184,7 +233,7 @@ pub(crate) fn open(
     }
 }
 
-/// The files of a folder.
+/// The metadata files of a folder.
 pub(crate) struct Files<'a> {
     pub store: &'a Arc<dyn Store>,
     pub folder: &'a Key,
@@ -192,7 +241,7 @@ pub(crate) struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// Adds the name of a file of metadata to an error, and advice to one about damage.
+    /// Adds the name of a metadata file to an error, and advice to one about damage.
     fn located<T>(&self, name: &str, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| {
             let error = match error.category() {
@@ -208,7 +257,7 @@ impl Files<'_> {
         })
     }
 
-    /// The bytes of a file; `None` if there is none.
+    /// The bytes of a file; `None` if there is none. One over the limit `metadata` is refused.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.located(name, || {
             let key = self.folder.join(name).reading()?;
@@ -222,6 +271,7 @@ impl Files<'_> {
         })
     }
 
+    /// The array or group that a `zarr.json` describes.
     fn v3(&self, text: &[u8], options: &Options) -> Result<ZarrNode> {
         let document = Document::parse(text)?;
         let fields = document.fields();
@@ -238,6 +288,7 @@ impl Files<'_> {
         Ok(self.group(Format::V3, attributes, paths.cloned().collect(), options))
     }
 
+    /// The group that a `.zgroup` describes. Reads its attributes and the consolidated metadata.
     fn v2(&self, text: &[u8], options: &Options) -> Result<ZarrNode> {
         Document::parse(text)?.fields().expect("zarr_format", 2)?;
         let attributes = match self.read(".zattrs")? {
@@ -251,6 +302,7 @@ impl Files<'_> {
         Ok(self.group(Format::V2, attributes, paths, options))
     }
 
+    /// A group in this folder.
     fn group(
         &self,
         format: Format,
@@ -269,8 +321,8 @@ impl Files<'_> {
     }
 }
 
-/// The folders of the files that consolidated metadata of version 2 lists. A file that cannot be read is only missed where the folder
-/// cannot be listed.
+/// The folders of the files that consolidated metadata of version 2 lists. Unreadable metadata lists none: it is only needed if
+/// the folder cannot be listed.
 fn consolidated_v2(text: &[u8]) -> Vec<String> {
     let value = bloscpack_wire::internal::json::parse(text).unwrap_or_default();
     let files = value.get("metadata").and_then(|all| all.as_object());
@@ -280,7 +332,7 @@ fn consolidated_v2(text: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The first names of paths, sorted and each once. Names that lead elsewhere are refused where they become keys.
+/// The first names of these paths, sorted and without repetition. Names that lead elsewhere are refused when they become keys.
 fn names(paths: &[String]) -> Vec<String> {
     let first = |path: &String| path.split('/').next().map(str::to_owned);
     let mut names: Vec<String> = paths.iter().filter_map(first).collect();

@@ -2,7 +2,7 @@
 
 use bloscpack_array::product;
 
-/// Bytes of so many elements along each axis, if they are at most 2^63-1.
+/// Bytes of a box with these lengths; `None` for more than 2^63-1.
 pub(crate) fn byte_len(lens: &[u64], itemsize: u64) -> Option<u64> {
     product(lens.iter().copied().chain([itemsize]))
 }

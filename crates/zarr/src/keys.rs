@@ -1,9 +1,15 @@
-//! [`ChunkKeys`]: the names of chunks.
+//! [`ChunkKeys`]: the names of chunk files.
 
 use bloscpack_storage::Key;
 use std::io;
 
 /// How the position of a chunk becomes the name of its file.
+///
+/// | version | encoding | names for position 1, 20 |
+/// |---|---|---|
+/// | 2 | `dimension_separator` `.` or `/` | `1.20`, `1/20` |
+/// | 3 | `default`, separator `/` or `.` | `c/1/20`, `c.1.20` |
+/// | 3 | `v2`, separator `.` or `/` | `1.20`, `1/20` |
 ///
 /// ```
 /// use bloscpack_zarr::ChunkKeys;
@@ -22,13 +28,14 @@ pub struct ChunkKeys {
 }
 
 impl ChunkKeys {
-    /// These keys.
+    /// The keys with or without `c`, and with this separator.
     #[must_use]
     pub const fn new(prefix: bool, separator: char) -> Self {
         Self { prefix, separator }
     }
 
-    /// The name of a chunk, relative to its array.
+    /// The name of a chunk, relative to the folder of its array. A name with `/` is a file in folders. An array without axes
+    /// has the chunk `c` or `0`.
     #[must_use]
     pub fn text(self, at: &[u64]) -> String {
         let mut parts: Vec<String> = at.iter().map(u64::to_string).collect();
@@ -47,7 +54,8 @@ impl ChunkKeys {
         names.try_fold(folder.clone(), |key, name| key.join(name))
     }
 
-    /// The position of the chunk with this name, if it is spelled as [`text`](Self::text) spells it.
+    /// The position of the chunk with this name; `None` for a name that [`text`](Self::text) never returns for this number of
+    /// axes, such as `01`.
     pub(crate) fn parse(self, name: &str, axes: usize) -> Option<Vec<u64>> {
         let mut parts: Vec<&str> = name.split(self.separator).collect();
         if self.prefix {

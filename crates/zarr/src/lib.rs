@@ -1,7 +1,8 @@
-//! Zarr arrays and groups, of version 2 and 3.
+//! Reads, writes and changes Zarr arrays and groups of versions 2 and 3, in any [`Store`](bloscpack_storage::Store): a
+//! directory, a ZIP archive, memory or a URL.
 //!
-//! A chunk of Zarr's codec `blosc` is a chunk of Blosc, as datasets of bcolz and BLZ and Bloscpack files have them. This crate
-//! reads Zarr from any [`Store`](bloscpack_storage::Store), and writes arrays whose chunks may be taken as they are.
+//! A chunk of Zarr's codec `blosc` is a Blosc 1 chunk, the same as in bcolz, BLZ, carray and Bloscpack files. This crate can
+//! therefore copy chunks from these formats byte for byte.
 //!
 //! ```
 //! use bloscpack::Options;
@@ -22,6 +23,40 @@
 //! # Ok::<(), bloscpack_error::Error>(())
 //! ```
 //!
+//! # The format
+//!
+//! ```text
+//!  version 2                                        version 3
+//!    .zgroup      {"zarr_format": 2}                  zarr.json     {"zarr_format": 3, "node_type": "group", ..}
+//!    .zattrs      the attributes of the group
+//!    .zmetadata   copies of all metadata below        (in zarr.json: "consolidated_metadata")
+//!    a/.zarray    the array a                         a/zarr.json   {"zarr_format": 3, "node_type": "array", ..}
+//!    a/.zattrs    its attributes                      (in zarr.json: "attributes")
+//!    a/0.1        a chunk: 0 on axis 0, 1 on axis 1   a/c/0/1       a chunk, or a shard
+//!
+//!  .zarray
+//!    {"zarr_format": 2, "shape": [1000, 50], "chunks": [100, 50], "dtype": "<f8", "order": "C", "filters": null,
+//!     "fill_value": 0, "compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}}
+//!
+//!  zarr.json of an array
+//!    {"zarr_format": 3, "node_type": "array", "shape": [1000, 50], "data_type": "float64", "fill_value": 0,
+//!     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [100, 50]}},
+//!     "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+//!     "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "blosc", "configuration": {..}}],
+//!     "attributes": {}, "dimension_names": ["row", "column"]}
+//!
+//!  a chunk file:  elements ─> transpose ─> bytes ─> blosc, gzip, zstd, zlib, lz4, crc32c
+//!    All chunks have the same shape; at the end of an axis they are padded. A chunk without a file has the fill value.
+//!
+//!  a shard: a chunk file that consists of smaller chunks, each encoded on its own
+//!    chunk | chunk | ..                                           in any order
+//!    offset, length of chunk 0 | offset, length of chunk 1 | ..   the index: u64 each, in C order, at the end or the start;
+//!                                                                 2^64-1 twice: not stored
+//!    crc32c of the index                                          u32, little-endian, if the metadata names the codec
+//! ```
+//!
+//! `docs/zarr.md` in the repository lists the types and codecs that are read, and what is refused.
+//!
 //! # Where to start
 //!
 //! | you want to | use |
@@ -29,15 +64,44 @@
 //! | open an array or a group | [`ZarrNode::open`], [`ZarrArray::open`] |
 //! | read a box of elements | [`ZarrArray::read_slice`] |
 //! | check every chunk | [`ZarrArray::verify`] |
-//! | go through a group | [`ZarrGroup::members`] |
-//! | write an array | [`ArrayWriter`] |
-//! | copy chunks of another format | [`ArrayWriter::fill_from`] |
+//! | list a group | [`ZarrGroup::members`], [`ZarrGroup::walk`] |
+//! | write an array chunk by chunk | [`ArrayWriter`] |
+//! | write an array row by row | [`RowWriter`] |
+//! | copy an array of another format | [`ArrayWriter::fill_from`] |
+//! | write a group around arrays | [`create_group`] |
 //! | append to an array, or resize it | [`ZarrEditor`] |
+//!
+//! # Reading
+//!
+//! Slices are bytes in C order, in the byte order of [`ZarrArray::dtype`]. Chunks are decoded on several threads, and those
+//! that were read only in part are kept in memory, up to the cache size in the options. A chunk in a shard is read without the
+//! others, unless the shard as a whole is compressed.
+//!
+//! # Writing
+//!
+//! Writers compress with `blosc`, and write directly into the store, without atomicity: use a store that appears under its name
+//! when it is complete. [`ZarrEditor`] encodes with the codecs of the array and replaces whole chunk files; a crash leaves the
+//! old or the new shape. Zarr has no locks: only one program may change an array at a time.
+//!
+//! # Errors
+//!
+//! All functions return a [`bloscpack_error::Error`] with the found and the expected value, and the file where it is known.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | `UnknownFormat` | neither an array nor a group |
+//! | `Metadata` | metadata that is not JSON, lacks a field, or has an impossible value; the field is named |
+//! | `Chunk`, `Offsets`, `CutShort` | a chunk that does not decode; a shard index that points outside of the shard; missing bytes |
+//! | `Digest` | a `crc32c` that does not match |
+//! | `MissingFile` | a link, folder or pipe in place of a file |
+//! | `Unsupported`, `NotBuilt` | a codec, type or feature that this crate, or this build of it, does not have |
+//! | `OverLimit` | metadata, an array or a chunk over the limits in the options |
+//! | `CannotStore`, `OutOfBounds`, `Usage` | a call that cannot be carried out |
 //!
 //! # Untrusted input
 //!
-//! Every byte is treated as hostile: sizes are checked before anything is allocated, names never leave the store, and errors
-//! say what was found, what was expected, and in which file.
+//! Every byte is treated as hostile. Sizes are checked before memory is allocated: a chunk file must be large enough to unpack
+//! to one chunk. Names never lead out of the store, and links are not followed.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]

@@ -8,7 +8,10 @@ use bloscpack_storage::{Key, Store};
 use std::sync::Arc;
 
 impl ZarrNode {
-    /// Opens what is in this folder of a store.
+    /// Opens the array or group in a folder of a store. Reads only metadata: `zarr.json`, else `.zarray` and `.zattrs`, else
+    /// `.zgroup`, `.zattrs` and `.zmetadata`.
+    ///
+    /// The options set the limits, the number of threads, and the size of the cache.
     ///
     /// ```
     /// use bloscpack::Options;
@@ -22,7 +25,9 @@ impl ZarrNode {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::UnknownFormat`] if that is not Zarr, any I/O error, and any damage of the metadata.
+    /// Returns [`Code::UnknownFormat`] if the folder has none of these files, any I/O error, [`Code::Metadata`] for damage,
+    /// [`Code::Unsupported`] for features that this crate does not have, and [`Code::OverLimit`] for metadata or an array over
+    /// the limits.
     pub fn open(store: Arc<dyn Store>, folder: &Key, options: &Options) -> Result<Self> {
         group::open(&store, folder, options)?.ok_or_else(|| {
             Error::new(
@@ -34,10 +39,10 @@ impl ZarrNode {
 }
 
 impl ZarrArray {
-    /// Opens the array in this folder of a store.
+    /// Opens the array in a folder of a store. Reads only metadata.
     ///
     /// # Errors
-    /// Returns the errors of [`ZarrNode::open`], and wrong usage for a group.
+    /// Returns the errors of [`ZarrNode::open`], and [`Code::Usage`] for a group.
     pub fn open(store: Arc<dyn Store>, folder: &Key, options: &Options) -> Result<Self> {
         match ZarrNode::open(store, folder, options)? {
             ZarrNode::Array(array) => Ok(*array),

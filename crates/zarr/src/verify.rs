@@ -1,4 +1,4 @@
-//! [`ZarrArray::verify`]: decodes every chunk.
+//! [`ZarrArray::verify`]: decodes every stored chunk.
 
 use crate::array::ZarrArray;
 use crate::read::open_file;
@@ -6,11 +6,11 @@ use bloscpack_array::Report;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{EntryKind, Key};
 
-/// The files of an array, without what is in them.
+/// The number and size of the files of an array. [`ZarrArray::survey`] counts them.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Survey {
-    /// Files with chunks.
+    /// The number of chunk files, each a chunk or a shard.
     pub chunks: u64,
     /// Bytes of these files.
     pub stored_bytes: u64,
@@ -21,10 +21,10 @@ pub struct Survey {
 /// Files that are passed on at once.
 const MAX_FILES: usize = 1 << 10;
 
-/// Files that are asked for where they cannot be listed.
+/// The maximum number of files that are asked for if they cannot be listed.
 const MAX_ASKED: u64 = 1 << 20;
 
-/// What has the name of a chunk, or of a folder of chunks.
+/// An entry with the name of a chunk file, or of a folder of chunk files.
 pub(crate) struct Found {
     pub at: Vec<u64>,
     pub key: Key,
@@ -32,8 +32,22 @@ pub(crate) struct Found {
 }
 
 impl ZarrArray {
-    /// Decodes every chunk that is stored, as [`verify_chunks`](Self::verify_chunks) does, and compares the files of the array with
-    /// digests that the store has of them, as an archive has.
+    /// Decodes every stored chunk like [`verify_chunks`](Self::verify_chunks), and compares the files of the array with
+    /// checksums that the store keeps, as an archive does.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_storage::{Key, Memory};
+    /// use bloscpack_zarr::ZarrArray;
+    /// use std::sync::Arc;
+    /// let meta = br#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|u1", "compressor": null, "filters": null,
+    ///     "fill_value": 0, "order": "C"}"#;
+    /// let store = Memory::from([(".zarray", meta.to_vec()), ("0", vec![1, 2]), ("1", vec![3])]);
+    /// let array = ZarrArray::open(Arc::new(store), &Key::root(), &Options::new())?;
+    /// let report = array.verify(|_| ());
+    /// assert_eq!((report.chunks, report.damages.len()), (1, 1)); // the second chunk is cut short
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> Report {
         let mut report = self.verify_chunks(progress);
         for error in self.chunks.store().store.verify(self.folder()) {
@@ -42,10 +56,13 @@ impl ZarrArray {
         report
     }
 
-    /// Decodes every chunk that is stored. Only files that exist are visited, however many the shape promises.
+    /// Decodes every stored chunk on the threads of the options. Chunks without a file are not damage: Zarr cannot tell them
+    /// from chunks of the fill value. Without a checksum, a changed byte that still decodes is not detected.
     ///
-    /// `progress` is called with the bytes of the elements of each sound file, without what is past the end of the array, from any
-    /// thread.
+    /// Only files that exist are visited, however many the shape allows. If the store cannot list files, each of up to 2^20
+    /// possible files is asked for. [`Report::warnings`] counts files that are not part of the array.
+    ///
+    /// `progress` is called for each sound file with the bytes of its elements within the array, from any thread.
     pub fn verify_chunks(&self, progress: impl Fn(u64) + Sync) -> Report {
         let (mut report, mut others) = (Report::default(), 0);
         let mut check = |files: Vec<Found>, foreign, is_listed: bool| {
@@ -82,10 +99,10 @@ impl ZarrArray {
         report
     }
 
-    /// Files with chunks, their bytes, and other files, without decoding anything.
+    /// Counts the files of the array and their bytes, without reading them.
     ///
     /// # Errors
-    /// Returns any I/O error.
+    /// Returns any I/O error, also if the store cannot list files.
     pub fn survey(&self) -> Result<Survey> {
         let mut survey = Survey::default();
         self.for_each_file(&mut |files, foreign| {
@@ -100,7 +117,7 @@ impl ZarrArray {
         Ok(survey)
     }
 
-    /// Decodes a chunk, and returns the bytes of its elements that are in the array.
+    /// Decodes a chunk file. Returns the bytes of its elements within the array.
     fn decoded(&self, found: &Found) -> Result<u64> {
         if !found.is_file {
             let store = self.chunks.store();
@@ -114,7 +131,8 @@ impl ZarrArray {
         chunks.sum()
     }
 
-    /// Passes the files with chunks on, some at a time, with the number of other files beside them.
+    /// Lists the chunk files of the array, and passes them on in groups, each with the number of foreign entries found on the
+    /// way.
     pub(crate) fn for_each_file(
         &self,
         take: &mut dyn FnMut(Vec<Found>, u64) -> Result<()>,
@@ -132,7 +150,7 @@ impl ZarrArray {
                     (Some((_, true)), Ok(key)) if entry.kind == EntryKind::Folder => {
                         folders.push((key, format!("{below}/")));
                     }
-                    // A link, or a file in the place of a folder, hides chunks.
+                    // A link, or a file in place of a folder of chunks, hides chunks: it is reported as damage.
                     (Some((at, is_folder)), Ok(key)) => {
                         let is_file = is_file && !is_folder;
                         files.push(Found { at, key, is_file });
@@ -149,7 +167,8 @@ impl ZarrArray {
         Ok(())
     }
 
-    /// Passes on all files that the shape may have, for a store without listings. Too many to ask for are the error of the listing.
+    /// Passes on the names of all possible chunk files, for a store that cannot list them. If there are too many, returns
+    /// `unlisted`, the error of listing.
     fn for_each_position(
         &self,
         unlisted: Error,
@@ -177,8 +196,8 @@ impl ZarrArray {
         }
     }
 
-    /// The position of the chunk with this name, or of the first in the folder of this name, and whether it is a folder; `None`
-    /// if the array has no chunk there.
+    /// The chunk with this name, or the first chunk in the folder of this name, and whether it is a folder; `None` if the array
+    /// has no chunk there.
     fn chunk_below(&self, name: &str) -> Option<(Vec<u64>, bool)> {
         let keys = self.meta().keys;
         let axes = self.shape().len();

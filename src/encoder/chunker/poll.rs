@@ -1,4 +1,4 @@
-//! A chunker that never waits: a task is woken once there is room, or once settings are chosen.
+//! A chunker that never blocks: it wakes the task when a worker is free, or when settings are chosen.
 
 use super::{Chunker, Tuning};
 use crate::encoder::ChunkSink;
@@ -9,7 +9,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Pipeline;
 use std::task::{Context, Poll, ready};
 
-/// A choice of settings that is being made by a crew.
+/// A choice of settings in progress on the crew.
 pub(super) struct Trial {
     auto: AutoTune,
     pipeline: Pipeline<Vec<u8>, Result<Tuned>>,
@@ -32,7 +32,7 @@ impl Trial {
 }
 
 impl Chunker {
-    /// Hands on what is compressed, until [`write`](Self::write) does not have to wait.
+    /// Passes on compressed chunks until [`write`](Self::write) need not wait.
     pub(crate) fn poll_room(
         &mut self,
         task: &Context<'_>,
@@ -44,7 +44,7 @@ impl Chunker {
         self.compressor.poll_room(false, task, sink)
     }
 
-    /// Hands on all that is under way, so that a flush or the end does not have to wait.
+    /// Passes on all submitted chunks, so that a flush or the end need not wait.
     pub(crate) fn poll_drain(
         &mut self,
         is_end: bool,
@@ -58,7 +58,7 @@ impl Chunker {
         self.compressor.poll_room(true, task, sink)
     }
 
-    /// Lets the crew choose the settings, unless the choice was made.
+    /// Lets the crew choose the settings, unless the choice has been made.
     fn poll_settle(&mut self, task: &Context<'_>, sink: &mut impl ChunkSink) -> Poll<Result<()>> {
         if let Tuning::Pending(auto) = &self.tuning {
             let data = self.filling.data.data()?;

@@ -1,4 +1,4 @@
-//! Slices, read.
+//! How [`Chunked`] reads slices.
 
 use super::Chunked;
 use crate::cache::{CachedChunk, Content};
@@ -13,21 +13,22 @@ use bloscpack_storage::parallel;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Fewer bytes are not worth a second thread.
+/// Decompressed bytes below which a slice is read on the calling thread.
 const SHARED_FROM: usize = 256 << 10;
-/// The part of the cache that a slice may fill: a longer one would drop what others need again.
+/// The divisor of the cache size that gives the longest slice whose chunks are kept: a longer one would evict chunks that
+/// others need.
 const KEPT_SHARE: usize = 4;
 /// Chunks that are announced at once. A hostile array may have one for each byte.
 const MAX_ANNOUNCED: usize = 1 << 13;
-/// Stretches of a slice for each thread, so that one that takes long does not make the others wait.
+/// Stretches of a slice per thread: with several, a slow one does not make the other threads wait.
 const STRETCHES: usize = 16;
 /// Bytes of decompressed chunks in memory while several threads share chunks.
 const AT_ONCE: usize = 64 << 20;
-/// The least number of bytes for which the first chunk is read before memory is allocated.
+/// Slices of more bytes check the header of the first chunk before they allocate memory.
 const CHECKED_FROM: usize = 16 << 20;
 
-/// A part of a slice that one thread reads, and the part of the output for it. Along the axes before the one that is cut, the slice
-/// has only one element.
+/// A part of a slice that one thread reads, with its part of the output. The slice has one element along each axis before the
+/// one that is cut, so the bands are consecutive in the output.
 struct Band<'a> {
     wanted: Region,
     out: &'a mut [u8],
@@ -37,15 +38,18 @@ struct Band<'a> {
 struct Worker<'a> {
     buffer: Buffer<'a>,
     scratch: Vec<u8>,
-    /// Whether chunks that are read in part are kept.
+    /// Whether partly read chunks are put into the cache.
     keeps: bool,
 }
 
 impl<S: ChunkStore> Chunked<S> {
-    /// The bytes of a slice, a range along each axis, in C order.
+    /// Reads a slice, one range per axis, into a new vector in C order.
+    ///
+    /// For more than 16 MiB the first chunk is checked before memory is allocated, so a made-up shape costs little.
     ///
     /// # Errors
-    /// Returns the errors of [`read_into`](Self::read_into), and an error for a slice that memory has no room for.
+    /// Returns the errors of [`read_into`](Self::read_into), and `Code::NoMemory` or `Code::Usage` for a slice that does not
+    /// fit into memory.
     pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.geometry.chunks.check(slice)?;
         let len = self.geometry.slice_len(slice)?;
@@ -61,11 +65,16 @@ impl<S: ChunkStore> Chunked<S> {
         Ok(out)
     }
 
-    /// Reads a slice, a range along each axis, into `out` in C order; `out` has to have exactly its length.
+    /// Reads a slice, one range per axis, into `out` in C order. The length of `out` must be exactly the slice's bytes.
+    ///
+    /// Reads and decompresses only the chunks, or separately compressed blocks, that the slice touches. From 256 KiB of
+    /// decompressed data on, several threads share the work; the call returns when all have finished. Slices of up to a quarter
+    /// of the cache keep the chunks that they touch partly. After an error the content of `out` is unspecified.
     ///
     /// # Errors
-    /// Returns wrong usage for a slice that is not within the array or another length of `out`, any I/O error, and any damage to
-    /// the chunks that it touches.
+    /// Returns `Code::OutOfBounds` for a slice that is not within the array, `Code::Usage` for another length of `out`,
+    /// [`Code::Unsupported`] for an array of 2^64 or more chunks, any I/O error, and any damage to the chunks that the slice
+    /// touches, with the number of the chunk.
     pub fn read_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         let geometry = &self.geometry;
         geometry.chunks.check(slice)?;
@@ -98,7 +107,7 @@ impl<S: ChunkStore> Chunked<S> {
             return self.with_worker(keeps, |worker| self.read_band(Band { wanted, out }, worker));
         };
         let stretches = self.stretches(axis, slice, threads)?;
-        // Where an axis has few chunks, others may have many.
+        // Where this axis has few chunks, others may have many.
         let is_shared =
             stretches.len() < threads && to_u64(stretches.len()) < geometry.chunks.touched(slice);
         if is_shared && !geometry.is_in_blocks {
@@ -110,7 +119,8 @@ impl<S: ChunkStore> Chunked<S> {
         })
     }
 
-    /// Reads and decompresses a chunk, also one that is kept. Returns the bytes of its elements that are in the array.
+    /// Verifies a chunk: reads it from the store, even if it is cached, and decompresses all of it. Returns the bytes of its
+    /// elements that are inside the array.
     ///
     /// # Errors
     /// Returns any I/O error, and any damage to the chunk.
@@ -131,20 +141,20 @@ impl<S: ChunkStore> Chunked<S> {
         })
     }
 
-    /// Announces the chunks of a slice to the store, but for those that are kept.
+    /// Announces the chunks of a slice to the store, except the cached ones.
     fn announce(&self, slice: &[Range<u64>]) -> Result<()> {
         let chunks = &self.geometry.chunks;
         let parts = chunks.parts(slice).take(MAX_ANNOUNCED);
         let parts = parts.filter(|part| !self.cache.contains(part.number));
         self.store.announce(&mut parts.map(|part| {
             let extent = chunks.extent(&part.at);
-            // As many elements as half of its blocks have.
+            // Most of the chunk is wanted if the slice covers half of its elements.
             let is_most = part.region.bytes(1) >= extent.bytes(1).div_ceil(2);
             (part.number, is_most)
         }))
     }
 
-    /// Lends the memory of one thread.
+    /// Lends a thread its buffers.
     fn with_worker<T>(
         &self,
         keeps: bool,
@@ -196,8 +206,8 @@ impl<S: ChunkStore> Chunked<S> {
         let want = self.want(blocks.as_deref());
         let loaded = self.load(part, want, &mut worker.buffer)?;
         if worker.keeps && !is_whole && self.store.may_keep(part.number) {
-            // The first use decompresses into scratch memory: most blocks are used once, and fresh memory costs more. In a file of all
-            // chunks, single blocks can be read again.
+            // The first read decompresses into scratch memory: most blocks are used once, and new memory for each costs more.
+            // If all chunks are in one file, single blocks can be read again.
             let keeps_bytes = self.store.file().is_none();
             let chunk = CachedChunk::new(loaded, &worker.buffer, keeps_bytes);
             self.cache.put(part.number, &Arc::new(chunk));
@@ -256,14 +266,14 @@ impl<S: ChunkStore> Chunked<S> {
         self.copy_data(scratch, &inside, to)
     }
 
-    /// Reads a chunk, and checks what the store says of it.
+    /// Loads a chunk, and checks that the store returned the number of bytes that the geometry requires.
     fn load(&self, part: &Part, want: Want<'_>, buffer: &mut Buffer<'_>) -> Result<Loaded> {
         let (store, number) = (&self.store, part.number);
         let loaded = store.load(number, want, buffer)?;
         let (found, expected) = match loaded {
             Loaded::Fill => (buffer.bytes().len(), self.geometry.itemsize),
             Loaded::Data => (buffer.bytes().len(), self.geometry.data_len(&part.at)?),
-            // A writer that was killed before it flushed leaves a longer last chunk.
+            // A writer that was killed before it flushed may leave a last chunk that is too long.
             Loaded::Blosc { header, .. } => {
                 let expected = self.geometry.data_len(&part.at)?;
                 (to_usize(header.nbytes).min(expected), expected)
@@ -277,7 +287,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// Bytes of a compressed block, where that is known before a chunk is read; 0 where it is not.
+    /// Uncompressed bytes of a block, if that is known before a chunk is read; otherwise 0.
     fn known_block(&self) -> usize {
         if self.geometry.is_in_blocks {
             self.geometry.block_len
@@ -286,7 +296,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// What has to be read for these blocks, if they are known.
+    /// What to request of the store: these blocks, or the whole chunk if all blocks or unknown ones are needed.
     fn want<'b>(&self, blocks: Option<&'b [u32]>) -> Want<'b> {
         let count = self.geometry.blocks.count();
         match blocks {
@@ -295,7 +305,8 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// The compressed blocks, of this length, that a part of a chunk touches, ascending; `None` where they have no length.
+    /// The numbers of the compressed blocks, each `block_len` bytes, that a part of a chunk touches, ascending; `None` if
+    /// `block_len` is 0.
     fn wanted(&self, inside: &[Range<u64>], block_len: usize) -> Result<Option<Vec<u32>>> {
         let geometry = &self.geometry;
         if block_len == 0 {
@@ -322,7 +333,7 @@ impl<S: ChunkStore> Chunked<S> {
         Ok(Some(blocks))
     }
 
-    /// Reads a chunk that is to be kept, with the blocks of a part.
+    /// Reads a chunk for the cache, and decompresses the blocks of a part.
     fn kept(
         &self,
         part: &Part,
@@ -346,7 +357,7 @@ impl<S: ChunkStore> Chunked<S> {
         Ok(chunk)
     }
 
-    /// Decompresses the blocks of a part that are missing in a chunk that is kept.
+    /// Decompresses the blocks of a part that a cached chunk lacks.
     fn complete(
         &self,
         chunk: &CachedChunk,
@@ -373,7 +384,7 @@ impl<S: ChunkStore> Chunked<S> {
         Ok(())
     }
 
-    /// Copies a part of a chunk whose blocks are decompressed.
+    /// Copies a part of a chunk to the output. The blocks of the part are decompressed.
     fn copy_from(
         &self,
         chunk: &CachedChunk,
@@ -390,7 +401,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
         let no_block = |number| Error::bug(format!("block {number} is not decompressed"));
         match (&geometry.plain, chunk.content()) {
-            // Without blocks, any part can be read at no cost.
+            // A chunk without separate blocks can be decoded at any position.
             (plain, Content::Blosc(bytes)) if chunk.block_len() == 0 => {
                 let scratch = &mut worker.scratch;
                 self.decoding(part.number, |decoder| match plain {
@@ -417,7 +428,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// Copies a part of a chunk that is decompressed.
+    /// Copies a part of a chunk from its uncompressed data.
     fn copy_data(
         &self,
         data: &[u8],
@@ -440,7 +451,7 @@ impl<S: ChunkStore> Chunked<S> {
         strided::copy(&sizes(inside)?, geometry.itemsize, from, to)
     }
 
-    /// Lends a decoder for a chunk.
+    /// Lends a decoder, and adds the position of the chunk to its errors.
     fn decoding<T>(
         &self,
         chunk: u64,
@@ -453,8 +464,8 @@ impl<S: ChunkStore> Chunked<S> {
         })
     }
 
-    /// Reads a slice whose first axis has too few chunks to give some to each thread: several threads decompress chunks, and then
-    /// copy from all of them.
+    /// Reads a slice whose first axis has fewer chunks than there are threads: several threads decompress chunks, then several
+    /// threads copy from all of them.
     fn read_shared(
         &self,
         slice: &[Range<u64>],
@@ -524,8 +535,8 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// Cuts one axis of a slice into stretches: of whole chunks, or, where there are too few and blocks are compressed alone, of
-    /// groups of blocks, so that no two stretches share what is decompressed.
+    /// Cuts one axis of a slice into stretches that do not share decompressed data: whole chunks, or groups of blocks if there
+    /// are few chunks and blocks are compressed separately.
     fn stretches(
         &self,
         axis: usize,
@@ -534,12 +545,12 @@ impl<S: ChunkStore> Chunked<S> {
     ) -> Result<Vec<Range<u64>>> {
         let geometry = &self.geometry;
         let whole = slice.get(axis).ok_or_else(|| Error::bug("no such axis"))?;
-        // The slice has elements, and so have chunks and blocks.
+        // The slice is not empty, so chunks and blocks are not empty either.
         let chunk = along(geometry.chunks.chunk_shape(), axis)?.max(1);
         let block = along(geometry.blocks.chunk_shape(), axis)?.max(1);
         let chunks = whole.end.div_ceil(chunk) - whole.start / chunk;
         let by_blocks = geometry.is_in_blocks && chunks / 2 < to_u64(threads);
-        // A few rows of blocks for each thread are enough, so that the heads of chunks are not read too often.
+        // A few rows of blocks per thread suffice; more stretches would read the headers of chunks too often.
         let blocks = (whole.end - whole.start).div_ceil(block);
         let group = (blocks / 4 / to_u64(threads).max(1)).max(1);
         let several = chunks.div_ceil(to_u64(threads * STRETCHES)).max(1);
@@ -564,9 +575,9 @@ impl<S: ChunkStore> Chunked<S> {
 
 /// Why a chunk was not decoded.
 enum Failure {
-    /// Because of its content.
+    /// Its content is invalid.
     Chunk(ChunkError),
-    /// Because of something else.
+    /// Another error, which has its position already.
     Other(Error),
 }
 
@@ -586,7 +597,7 @@ fn too_far(at: usize) -> Error {
     Error::bug(format!("byte {at} of a chunk"))
 }
 
-/// Cuts a slice into parts that threads can read independently.
+/// Cuts a slice and the output into parts that threads can read independently.
 fn bands<'a>(
     slice: &[Range<u64>],
     axis: usize,
@@ -620,7 +631,7 @@ fn bands<'a>(
 /// Receives the bytes of a block.
 type TakeBlock<'a, E> = &'a mut dyn FnMut(&[u8]) -> std::result::Result<(), E>;
 
-/// Visits the blocks of a chunk that a part of it touches. `read` gets the number of a block, and passes its bytes on.
+/// Visits the blocks that a part of a chunk touches. `read` gets the number of a block, and passes its bytes on.
 fn each_block<S, E: From<Error>>(
     array: &Chunked<S>,
     inside: &[Range<u64>],
@@ -663,7 +674,7 @@ fn each_block<S, E: From<Error>>(
     Ok(())
 }
 
-/// Visits the runs of bytes of a part of a chunk whose elements are in C order.
+/// Visits the contiguous runs of bytes of a part of a chunk whose elements are in C order.
 fn each_run<S, E: From<Error>>(
     array: &Chunked<S>,
     plain: &[usize],

@@ -1,9 +1,9 @@
-//! Errors in the small files: what was found, what was expected, and where in the file. The caller adds the file.
+//! Errors about small JSON files: what was found, what was expected, and where in the file. The caller adds the file's name.
 
 use bloscpack_error::{Code, Error};
 use std::fmt::{self, Display};
 
-/// The error for an invalid value, or one that contradicts another: of a key, which is in quotes, or of a field of a header.
+/// The error for an invalid value or a contradiction. `name` is a key in quotes, or a field of a header.
 pub fn wrong_value(
     code: Code,
     name: impl Display,
@@ -13,7 +13,7 @@ pub fn wrong_value(
     Error::new(code, format!("{name} is {found}, should be {expected}"))
 }
 
-/// The error for a file without content, as a writer leaves it that is interrupted.
+/// The error for an empty file, which an interrupted writer leaves.
 pub fn empty(expected: &str) -> Error {
     Error::new(
         Code::CutShort,
@@ -21,7 +21,7 @@ pub fn empty(expected: &str) -> Error {
     )
 }
 
-/// The error for the name of a compressor or filter that this library does not know.
+/// The error for a compressor or filter that this library does not know.
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> Error {
     let (name, known) = (shown(name), known.join(", "));
     Error::new(
@@ -30,7 +30,7 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> Error {
     )
 }
 
-/// The error for a file, or a part of it, that is longer than any real one.
+/// The error for a file, or a part of one, that is longer than any real one.
 pub fn too_long(subject: &str, found: u64, limit: u64) -> Error {
     Error::new(
         Code::OverLimit,
@@ -38,12 +38,12 @@ pub fn too_long(subject: &str, found: u64, limit: u64) -> Error {
     )
 }
 
-/// A position in a text file.
+/// A line and column of a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TextPosition {
-    /// The number of the line, from 1 on.
+    /// The number of the line, counted from 1.
     pub line: usize,
-    /// The number of the character in its line, from 1 on.
+    /// The number of the character in its line, counted from 1.
     pub column: usize,
 }
 
@@ -74,7 +74,7 @@ impl Display for TextPosition {
 /// Characters of a found value that a message repeats.
 const SHOWN: usize = 60;
 
-/// The beginning of a found value, on one line.
+/// The beginning of a found value, with control characters replaced by spaces.
 pub fn shown(found: &str) -> String {
     let line = |c: char| if c.is_control() { ' ' } else { c };
     match found.char_indices().nth(SHOWN) {

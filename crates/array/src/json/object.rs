@@ -1,4 +1,4 @@
-//! [`Object`]: the JSON object that a small file consists of, found in its text without building its value.
+//! [`Object`]: a JSON object in a small file. Values are found in the text, without building a tree.
 
 use super::error::{TextPosition, empty, shown, too_long, wrong_value};
 use bloscpack_error::{Code, Error, Result};
@@ -8,7 +8,7 @@ use std::fmt::Display;
 /// Keys that the message about a missing one lists.
 const LISTED_KEYS: usize = 8;
 
-/// An object in the text of a file: that of the file itself, or one inside of it.
+/// A JSON object in the text of a file: the outermost one, or one inside it.
 #[derive(Clone, Copy)]
 pub struct Object<'a> {
     file: &'a str,
@@ -27,7 +27,11 @@ pub struct Field<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Takes a file of at most `max` bytes; no real file of its kind is longer.
+    /// Parses a file of at most `max` bytes.
+    ///
+    /// # Errors
+    /// Returns [`Code::OverLimit`] for a longer file, [`Code::CutShort`] for an empty or truncated one, and [`Code::Metadata`]
+    /// for text that is not JSON, or not an object.
     pub fn parse(file: &'a [u8], max: usize) -> Result<Self> {
         if file.len() > max {
             return Err(too_long("file", to_u64(file.len()), to_u64(max)));
@@ -56,7 +60,7 @@ impl<'a> Object<'a> {
         Ok(Self { file, at, text })
     }
 
-    /// The value of this key; the last one if the key occurs several times, as in Python.
+    /// The value of a key. If the key occurs several times, the last value counts, as in Python.
     pub fn find(self, name: &'static str) -> Option<Field<'a>> {
         let value = self.members().filter(|m| m.is(name)).last()?.value;
         Some(Field {
@@ -68,12 +72,15 @@ impl<'a> Object<'a> {
     }
 
     /// The value of a required key.
+    ///
+    /// # Errors
+    /// Returns [`Code::Metadata`] with the keys that the object has.
     pub fn need(self, name: &'static str) -> Result<Field<'a>> {
         self.find(name)
             .ok_or_else(|| self.missing(&format!("\"{name}\"")))
     }
 
-    /// The error for a missing key, or for several keys of which one is required.
+    /// The error for a missing key, or for a missing choice of several keys.
     pub fn missing(self, key: &str) -> Error {
         let found = self.members().take(LISTED_KEYS).map(|m| shown(m.key));
         let found: Vec<_> = found.collect();
@@ -124,11 +131,12 @@ impl<'a> Field<'a> {
         number.map_err(|_| self.wrong("an integer"))
     }
 
+    /// The value as a string.
     pub fn string(&self) -> Result<String> {
         serde_json::from_str(self.text).map_err(|_| self.wrong("a string"))
     }
 
-    /// The error for an invalid value.
+    /// The error for an invalid value, with its line and column.
     pub fn wrong(&self, expected: &str) -> Error {
         let position = TextPosition::of(self.object.file, self.object.at + self.at);
         let name = format!("\"{}\" ({position})", self.name);

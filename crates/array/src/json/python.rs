@@ -1,10 +1,10 @@
-//! JSON as Python's `json.dumps` writes it, byte for byte: the spelling of the files of bcolz and BLZ.
+//! JSON spelled byte for byte as Python's `json.dumps` spells it, as in the files of bcolz and BLZ.
 
 use serde_json::{Number, Value};
 use std::fmt::Write as _;
 
-/// The text of a value, with `", "` and `": "` as separators, all characters but ASCII escaped, and floats as Python's
-/// `repr` writes them.
+/// The JSON text of a value in the spelling of Python's `json.dumps`: separators `", "` and `": "`, all characters outside
+/// ASCII escaped, floats as Python's `repr` writes them.
 ///
 /// ```
 /// use bloscpack_array::python_json;
@@ -47,7 +47,7 @@ fn write_value(text: &mut String, value: &Value) {
     }
 }
 
-/// Writes a string with its quotes. A character outside of the basic plane becomes two escapes, as in UTF-16.
+/// Writes a string with its quotes. A character outside the basic plane becomes two escapes, as in UTF-16.
 pub fn write_string(text: &mut String, string: &str) {
     text.push('"');
     for c in string.chars() {
@@ -78,8 +78,8 @@ fn number_text(number: &Number) -> String {
     }
 }
 
-/// The text of Python's `repr`: the fewest digits that give the number back, with an exponent of at least two digits
-/// below 1e-4 and from 1e16 on.
+/// The text of Python's `repr`: the fewest digits that identify the number, with an exponent of at least two digits below 1e-4
+/// and from 1e16 on.
 fn float_text(float: f64) -> String {
     let scientific = format!("{float:e}");
     let Some((digits, exponent)) = scientific.split_once('e') else {

@@ -1,11 +1,12 @@
-//! [`Value::encode`]: a value as MessagePack.
+//! [`Value::encode`]: writes a value as MessagePack.
 
 use super::{Value, error};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Result};
 
 impl Value {
-    /// Appends the value, in the fewest bytes.
+    /// Appends the value to `out` in MessagePack, with the shortest form of each length; integers take 1, 5 or 9 bytes, floats
+    /// 9.
     ///
     /// ```
     /// use bloscpack_array::msgpack::Value;
@@ -18,7 +19,8 @@ impl Value {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`] for text, bytes or lists of 4 GiB or more.
+    /// Returns [`Code::CannotStore`] for text, bytes, lists, maps or extension data of 2^32 bytes or items and more. `out` then
+    /// holds a part of the value.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::Nil => out.push(0xc0),
@@ -73,8 +75,8 @@ fn int(number: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes before `len` others: a single one if they are fewer than `short.1`, else one of `marks` and a length of 1, 2 or 4
-/// bytes. A mark of 0 is not used.
+/// Writes the head of a value of `len` bytes or items: one byte if `len` is less than `short.1`, otherwise one of `marks` and a
+/// length of 1, 2 or 4 bytes. A mark of 0 is not used.
 fn head(len: usize, short: (u8, u8), marks: &[u8; 3], out: &mut Vec<u8>) -> Result<()> {
     let [one, two, four] = *marks;
     match (u8::try_from(len), u16::try_from(len), u32::try_from(len)) {

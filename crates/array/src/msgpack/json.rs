@@ -1,10 +1,10 @@
-//! A [`Value`] as JSON, as Python reads and writes it.
+//! [`Value::of_json`] and [`Value::to_json`], with the extensions of Python's `json`.
 
 use super::{Value, error};
 use bloscpack_error::{Code, Result};
 use serde_json::Value as Json;
 
-/// Numbers that only Python's JSON has, and the string that stands for each while JSON is parsed.
+/// Numbers that only Python's JSON has, and the string that replaces each while JSON is parsed.
 const NUMBERS: [(&str, &str, f64); 3] = [
     ("-Infinity", "\"\\u0001-inf\"", f64::NEG_INFINITY),
     ("Infinity", "\"\\u0001inf\"", f64::INFINITY),
@@ -12,11 +12,11 @@ const NUMBERS: [(&str, &str, f64); 3] = [
 ];
 /// The first character of such a string.
 const MARK: char = '\u{1}';
-/// The first item of a list that was a tuple of Python.
+/// The first item of a list that was a Python tuple.
 const TUPLE: &str = "__tuple__";
 
 impl Value {
-    /// The value of a JSON text, which may have the numbers of Python's JSON.
+    /// Parses JSON, with `NaN`, `Infinity` and `-Infinity` as Python writes them. An object becomes a map with text keys.
     ///
     /// ```
     /// use bloscpack_array::msgpack::Value;
@@ -42,7 +42,7 @@ impl Value {
                 let what = format_args!("{number} has more than 64 bits");
                 return Err(error(Code::Value, what));
             }
-            // A name that was replaced already is in lower case, and no other name is in it.
+            // The replacements are in lower case, so they do not contain a later name.
             let replaced = NUMBERS
                 .iter()
                 .fold(part.to_owned(), |part, (name, mark, _)| {
@@ -55,8 +55,8 @@ impl Value {
             .map_err(|why| error(Code::Value, format_args!("not JSON: {why}")))
     }
 
-    /// The value as JSON, which may have the numbers of Python's JSON; `None` for bytes, for a type of an application, and for a
-    /// map whose keys are not text. A tuple of Python becomes a list.
+    /// The value as JSON, with `NaN`, `Infinity` and `-Infinity` as Python writes them. `None` if the value contains bytes, an
+    /// application's type, or a map with keys other than text. A Python tuple becomes a list.
     #[must_use]
     pub fn to_json(&self) -> Option<String> {
         let mut text = String::new();
@@ -65,7 +65,7 @@ impl Value {
     }
 }
 
-/// Whether it is an integer of more than 64 bits.
+/// Whether a word is an integer of more than 64 bits.
 fn is_long(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let is_integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -101,7 +101,7 @@ fn write(value: &Value, out: &mut String) -> Option<()> {
     match value {
         Value::Float(float) if !float.is_finite() => {
             let found = NUMBERS.iter().find(|(.., number)| number == float);
-            // Nothing equals NaN.
+            // NaN does not equal itself.
             out.push_str(found.map_or("NaN", |(name, ..)| name));
         }
         Value::Nil => out.push_str("null"),
@@ -134,7 +134,7 @@ fn write(value: &Value, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// The text in parts, and whether each is within quotes.
+/// Splits JSON text into parts, each with a flag: true inside quotes.
 pub fn split_strings(text: &str) -> Vec<(bool, &str)> {
     let (mut parts, mut rest, mut inside) = (Vec::new(), text, false);
     while let Some(quote) = next_quote(rest, inside) {

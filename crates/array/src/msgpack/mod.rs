@@ -1,4 +1,6 @@
-//! [`Value`]: a value in MessagePack.
+//! [`Value`]: a MessagePack value, decoded from and encoded to bytes.
+//!
+//! Blosc2 frames and stores keep their metadata in MessagePack; `docs/format-stores.md` in the repository shows where.
 
 mod encode;
 mod json;
@@ -10,12 +12,12 @@ use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Code, Error, Result};
 use std::fmt::Display;
 
-/// Arrays and maps within each other. python-msgpack refuses more than 511.
+/// The maximum depth of nested lists and maps. python-msgpack refuses more than 511.
 const MAX_DEPTH: usize = 128;
-/// Values that are decoded together: each takes more memory than the byte that may be all of it.
+/// The maximum number of values that are decoded together: a value of one byte takes more memory than that byte.
 pub const MAX_VALUES: usize = 1 << 25;
 
-/// A value of MessagePack: metadata of a store, or an item of a column whose values vary in length.
+/// A MessagePack value: metadata of a frame or store, or an item of a column whose values vary in length.
 ///
 /// ```
 /// use bloscpack_array::msgpack::Value;
@@ -27,29 +29,29 @@ pub const MAX_VALUES: usize = 1 << 25;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// No value.
+    /// No value; a missing row in a column.
     Nil,
-    /// True or false.
+    /// `true` or `false`.
     Bool(bool),
-    /// An integer.
+    /// An integer that fits 64 bits with a sign.
     Int(i64),
-    /// An integer above those of 64 bits with a sign.
+    /// An integer of 2^63 or more.
     UInt(u64),
-    /// A number, of 64 bits in memory.
+    /// A float. Floats of 32 bits are widened.
     Float(f64),
-    /// Text.
+    /// Text in UTF-8.
     Text(String),
-    /// Bytes.
+    /// Binary data.
     Bytes(Vec<u8>),
-    /// Values in order.
+    /// Values in order. Python's tuples are lists that begin with the text `__tuple__`, see [`as_tuple`](Self::as_tuple).
     List(Vec<Value>),
-    /// Pairs of keys and values.
+    /// Key and value pairs in the order of the bytes. Keys may repeat.
     Map(Vec<(Value, Value)>),
-    /// A type of the application, by number, with its bytes.
+    /// An application's type: its number and its bytes.
     Ext(i8, Vec<u8>),
 }
 
-/// The error for bytes that are not MessagePack, and for what cannot be.
+/// The error for bytes that are not MessagePack, or for a value that MessagePack cannot store.
 fn error(code: Code, what: impl Display) -> Error {
     Error::new(code, format!("MessagePack: {what}"))
 }
@@ -59,19 +61,29 @@ fn damaged<T>(what: impl Display) -> Result<T> {
 }
 
 impl Value {
-    /// The only value in these bytes.
+    /// Decodes bytes that are exactly one value. Memory grows with the bytes, not with the lengths that they claim.
     ///
     /// # Errors
-    /// Returns [`Code::Damaged`] for bytes that are cut short, that are followed by others, or that no value begins with.
+    /// Returns [`Code::Damaged`] for bytes that are cut short or invalid or continue after the value, for text that is not
+    /// UTF-8, for values nested more than 128 deep, and for more than [`MAX_VALUES`] values.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::decode_within(bytes, &mut MAX_VALUES.clone())
     }
 
-    /// The only value in these bytes, which consists of at most `values` values. They are subtracted, so that several decoded
-    /// one after another share the bound.
+    /// Decodes like [`decode`](Self::decode), but at most `values` values, counting nested ones. The count is subtracted from
+    /// `values`, so several calls can share one bound.
+    ///
+    /// ```
+    /// use bloscpack_array::msgpack::Value;
+    /// let mut left = 3;
+    /// Value::decode_within(b"\x91\xc0", &mut left)?;
+    /// assert_eq!(left, 1);
+    /// assert!(Value::decode_within(b"\x91\xc0", &mut left).is_err());
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`decode`](Self::decode), and one for more values.
+    /// Returns the errors of [`decode`](Self::decode), and [`Code::Damaged`] for more than `values` values.
     pub fn decode_within(bytes: &[u8], values: &mut usize) -> Result<Self> {
         let mut reader = Reader {
             rest: bytes,
@@ -86,7 +98,7 @@ impl Value {
         }
     }
 
-    /// The value of this key, if it is a map.
+    /// The first value with this key; `None` if this is not a map, or does not have the key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(pairs) = self else { return None };
@@ -94,7 +106,7 @@ impl Value {
         found.map(|(_, value)| value)
     }
 
-    /// The text.
+    /// The text; `None` for another kind of value.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -103,7 +115,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is a whole number of at least 0.
+    /// The integer, if it is 0 or more; `None` for another kind of value.
     #[must_use]
     pub fn as_count(&self) -> Option<u64> {
         match self {
@@ -113,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The values of a list.
+    /// The items of a list, including the mark of a Python tuple; `None` for another kind of value.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Self]> {
         match self {
@@ -122,7 +134,7 @@ impl Value {
         }
     }
 
-    /// The values of a list, or of a tuple of Python, which python-blosc2 writes as a list that begins with a mark.
+    /// The items of a list, or of a Python tuple without the mark `__tuple__` that python-blosc2 puts first.
     #[must_use]
     pub fn as_tuple(&self) -> Option<&[Self]> {
         match self.as_list()? {
@@ -132,11 +144,11 @@ impl Value {
     }
 }
 
-/// The bytes that were not read yet.
+/// The bytes that are not decoded yet.
 struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
-    /// Values that may still be decoded.
+    /// The number of values that may still be decoded.
     values: usize,
 }
 
@@ -159,7 +171,7 @@ impl<'a> Reader<'a> {
         Ok(u8::from_be_bytes(self.array()?))
     }
 
-    /// A length of 1, 2 or 4 bytes.
+    /// Reads a length of 1, 2 or 4 bytes.
     fn len(&mut self, bytes: u8) -> Result<usize> {
         Ok(match bytes {
             1 => self.u8()?.into(),
@@ -241,7 +253,7 @@ impl<'a> Reader<'a> {
         ))
     }
 
-    /// Memory grows with the values that are there, whatever their number is said to be.
+    /// Memory grows with the values that are found, not with the number that the head claims.
     fn list(&mut self, len: usize, depth: usize) -> Result<Value> {
         let values = (0..len).map(|_| self.value(depth + 1));
         values.collect::<Result<_>>().map(Value::List)

@@ -1,4 +1,4 @@
-//! [`ArraySource`]: an array, or a slice of it.
+//! [`ArraySource`]: an array, or a slice of it, as rows.
 
 use super::{Batch, Schema, Source, check_rows, first_len, next_rows, row_shape};
 use crate::schema::Column;
@@ -6,7 +6,8 @@ use crate::{Array, Attributes, check, lens};
 use bloscpack_error::Result;
 use std::ops::Range;
 
-/// An array, or a slice of it, as one column. An array without axes is a row.
+/// Reads an array, or a slice of it, as a [`Source`] of one column. The first axis is the rows; an array without axes is one
+/// row.
 ///
 /// ```
 /// use bloscpack_array::{ArraySource, Flat, Source};
@@ -29,7 +30,7 @@ pub struct ArraySource<A> {
 }
 
 impl<A: Array> ArraySource<A> {
-    /// The whole array, with its attributes. If they say so, NaN stands for missing values.
+    /// The whole array with its attributes. If the attribute `bloscpack.missing` is true, NaN represents missing values.
     ///
     /// # Errors
     /// Returns damage of the attributes.
@@ -65,7 +66,7 @@ impl<A: Array> ArraySource<A> {
         &self.array
     }
 
-    /// The name of its column where columns have names, instead of `value`.
+    /// Names its column, instead of `value`.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         for column in &mut self.schema.columns {
@@ -74,14 +75,14 @@ impl<A: Array> ArraySource<A> {
         self
     }
 
-    /// The attributes of the array, instead of its own.
+    /// Replaces the attributes.
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
         self.schema.attributes = attributes;
         self
     }
 
-    /// NaN and "not a time" stand for missing values.
+    /// Reads NaN and NaT as missing values.
     #[must_use]
     pub fn nan_as_null(mut self) -> Self {
         let columns = std::mem::take(&mut self.schema.columns).into_iter();
@@ -89,10 +90,10 @@ impl<A: Array> ArraySource<A> {
         self
     }
 
-    /// Only these rows.
+    /// Restricts it to these rows of the array.
     ///
     /// # Errors
-    /// Returns wrong usage if there are not so many.
+    /// Returns `Code::Usage` for rows past the end.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, first_len(self.array.grid().shape()))?;
         self.rows = rows.end - rows.start;
@@ -102,10 +103,10 @@ impl<A: Array> ArraySource<A> {
         Ok(self)
     }
 
-    /// Only this slice of it, a range for each axis; axes that are not named are whole.
+    /// Restricts it to a slice of the array, one range per axis; axes without a range are whole.
     ///
     /// # Errors
-    /// Returns wrong usage for more axes than there are, or a range outside of its axis.
+    /// Returns `Code::OutOfBounds` for more ranges than axes, or a range outside its axis.
     pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
         let (rows, within) = checked_slice(self.array.grid().shape(), slice)?;
         for column in &mut self.schema.columns {
@@ -116,12 +117,12 @@ impl<A: Array> ArraySource<A> {
     }
 }
 
-/// A range for each axis, the first apart.
+/// A range for each axis, the first one separately. An array without axes has the rows 0..1.
 pub(crate) fn checked_slice(
     shape: &[u64],
     slice: &[Range<u64>],
 ) -> Result<(Range<u64>, Vec<Range<u64>>)> {
-    // Axes that are not named are whole.
+    // Axes without a range are whole.
     let others = shape.iter().skip(slice.len()).map(|len| 0..*len);
     let ranges: Vec<Range<u64>> = slice.iter().cloned().chain(others).collect();
     check(&ranges, shape)?;

@@ -1,4 +1,4 @@
-//! [`FixedSource`]: rows of a fixed length, for a target that has no others.
+//! [`FixedSource`]: a source of fixed-length elements, for a target that stores no others.
 
 use super::{Batch, BoxedSource, Schema, Source};
 use crate::BATCH;
@@ -10,10 +10,21 @@ use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 
-/// Elements in place of values that vary in length or are missing.
+/// Replaces values of varying length and missing values by fixed-length elements.
 ///
-/// Text gets the length of the longest. Missing floats are not a number, missing times "not a time", missing strings empty;
-/// anything else that is missing is an error.
+/// Text becomes `U` of the longest text's length. A missing float becomes NaN, a missing time NaT, a missing string an empty
+/// one; any other missing value is an error. To learn the lengths, the source is read twice:
+///
+/// ```
+/// use bloscpack_array::{ArraySource, FixedSource, Flat, Source};
+/// use bloscpack_dtype::DType;
+///
+/// let array = Flat::new(vec![1, 2, 3], DType::U8, &[3], false)?;
+/// let longest = FixedSource::longest(Box::new(ArraySource::new(&array)?))?;
+/// let mut source = FixedSource::new(Box::new(ArraySource::new(&array)?), &longest)?;
+/// assert_eq!(source.next_batch(1 << 20)?.ok_or("no rows")?.columns, [[1, 2, 3]]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct FixedSource<'a> {
     source: BoxedSource<'a>,
     schema: Schema,
@@ -28,10 +39,11 @@ impl std::fmt::Debug for FixedSource<'_> {
 }
 
 impl<'a> FixedSource<'a> {
-    /// The characters of the longest text of each column. All text is read.
+    /// Reads the whole source, and returns the number of characters of the longest text of each column. Empty, and reads
+    /// nothing, if no column has values of varying length.
     ///
     /// # Errors
-    /// Returns the errors of the source, and `CannotStore` for other values of varying length than text.
+    /// Returns the errors of the source, and [`Code::CannotStore`] for values of varying length that are not text.
     pub fn longest(mut source: BoxedSource<'_>) -> Result<Vec<u64>> {
         if source.schema().has_varying() {
             longest(&mut *source)
@@ -40,10 +52,13 @@ impl<'a> FixedSource<'a> {
         }
     }
 
-    /// The source, with text of these lengths.
+    /// Reads `source`, with text columns of the lengths that [`longest`](Self::longest) returned for it.
+    ///
+    /// [`next_batch`](Source::next_batch) returns [`Code::CannotStore`] for a missing value that no element represents, and
+    /// `Code::Usage` for text that is longer than announced.
     ///
     /// # Errors
-    /// Returns an error for text that is too long for an element.
+    /// Returns an error for text of 2 GiB and more.
     pub fn new(source: BoxedSource<'a>, longest: &[u64]) -> Result<Self> {
         let mut schema = source.schema().clone();
         for (column, chars) in schema.columns.iter_mut().zip(longest) {
@@ -59,7 +74,7 @@ impl<'a> FixedSource<'a> {
     }
 }
 
-/// The characters of the longest text of each column.
+/// The number of characters of the longest text of each column.
 fn longest(source: &mut dyn Source) -> Result<Vec<u64>> {
     let columns = source.schema().columns.clone();
     let is_other = |column: &&Column| !matches!(column.varying, None | Some(ItemKind::Text));
@@ -113,7 +128,7 @@ impl Source for FixedSource<'_> {
     }
 }
 
-/// Puts NaN, "not a time" or an empty string where an element is missing.
+/// Writes NaN, NaT or an empty string where an element is missing.
 fn fill(column: &Column, bytes: &mut [u8], present: &[bool]) -> Result<()> {
     if !present.contains(&false) {
         return Ok(());
@@ -139,7 +154,7 @@ fn fill(column: &Column, bytes: &mut [u8], present: &[bool]) -> Result<()> {
     Ok(())
 }
 
-/// Text as elements.
+/// Texts as elements of type `U`.
 fn texts(column: &Column, values: &[Value]) -> Result<Vec<u8>> {
     let size = in_memory(column.dtype.itemsize())?;
     let mut bytes = vec![0; size.saturating_mul(values.len())];

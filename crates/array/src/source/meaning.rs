@@ -8,8 +8,8 @@ use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 
-/// A source with another meaning of its columns: NaN and NaT ("not a time") are missing values, bytes are text, or the only column is
-/// an array.
+/// A source whose columns are read differently: NaN and NaT ("not a time") as missing values, bytes as text, or the only column
+/// as an array.
 pub struct MeaningSource<'a> {
     inner: BoxedSource<'a>,
     schema: Schema,
@@ -38,7 +38,19 @@ impl<'a> MeaningSource<'a> {
     }
 }
 
-/// Which columns have elements of bytes that are all text in UTF-8. All of them are read.
+/// Reads the source, and returns for each column whether all of its elements are bytes (`S`) in UTF-8, including the fields of
+/// structured elements. Stops early if no column qualifies.
+///
+/// Pass the result to `bytes_as_text` of a second source of the same rows.
+///
+/// ```
+/// use bloscpack_array::{ArraySource, Flat, columns_of_text};
+/// use bloscpack_dtype::DType;
+///
+/// let array = Flat::new(b"abcd".to_vec(), DType::bytes(2)?, &[2], false)?;
+/// assert_eq!(columns_of_text(Box::new(ArraySource::new(&array)?))?, [true]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
 /// Returns the errors of the source.
@@ -59,7 +71,7 @@ pub fn columns_of_text(mut source: BoxedSource<'_>) -> Result<Vec<bool>> {
     Ok(are_text)
 }
 
-/// Whether the bytes of an element, or of its fields, are UTF-8.
+/// Whether the bytes of an element, or of its fields, are UTF-8. Zeros at the end do not count.
 fn is_utf8(dtype: &DType, element: &[u8]) -> Result<bool> {
     match dtype.kind() {
         Kind::Bytes => {

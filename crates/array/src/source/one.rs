@@ -1,14 +1,14 @@
-//! [`OneArray`]: a source for a target that stores one array.
+//! [`OneArray`]: the elements of a source, for a target that stores one array.
 
 use super::Source;
 use crate::Cells;
 use crate::schema::{Batch, Column, Schema};
 use bloscpack_error::{Error, Result};
 
-/// The elements of a source that is one array: what a target that stores one array takes, and nothing else.
+/// Reads a source that is one array of fixed-length elements, for a target that stores nothing else.
 ///
-/// Several columns, values of varying length and missing values are refused; [`FixedSource`](super::FixedSource) makes elements
-/// of the last two.
+/// It refuses several columns, values of varying length and missing values. [`FixedSource`](super::FixedSource) turns the last
+/// two into elements.
 ///
 /// ```
 /// use bloscpack_array::{ArraySource, Flat, OneArray};
@@ -38,10 +38,11 @@ impl std::fmt::Debug for OneArray<'_> {
 }
 
 impl<'a> OneArray<'a> {
-    /// The only column of the source.
+    /// Takes the only column of the source, whose number of rows must be known.
     ///
     /// # Errors
-    /// Returns wrong usage for several columns or none, and for values of varying length.
+    /// Returns `Code::Usage` unless there is exactly one column, for values of varying length, and for an unknown number of
+    /// rows.
     pub fn new(source: &'a mut dyn Source) -> Result<Self> {
         let schema = source.schema().clone();
         let column = schema.only("an array has one column")?.clone();
@@ -57,7 +58,7 @@ impl<'a> OneArray<'a> {
         })
     }
 
-    /// The column.
+    /// The name, dtype and row shape of the elements.
     #[must_use]
     pub fn column(&self) -> &Column {
         &self.column
@@ -69,16 +70,16 @@ impl<'a> OneArray<'a> {
         &self.schema
     }
 
-    /// Elements along each axis; none for a single element without an axis.
+    /// The shape of the array; empty for a single element without axes.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The elements of the next rows, of about so many bytes but at least one row; `None` after the last.
+    /// The elements of the next rows in C order: about `bytes` bytes, but at least one row. `None` after the last.
     ///
     /// # Errors
-    /// Returns the errors of the source, and wrong usage for a missing value and for another number of rows than the source
+    /// Returns the errors of the source, and `Code::Usage` for a missing value and for another number of rows than the source
     /// announced.
     pub fn next_elements(&mut self, bytes: usize) -> Result<Option<Vec<u8>>> {
         let rows = self.source.known_rows()?;
@@ -101,14 +102,17 @@ impl<'a> OneArray<'a> {
     }
 }
 
-/// The error of a source that gave another number of rows than it announced.
+/// The error for a source that gave another number of rows than it announced.
 pub(crate) fn changed(expected: u64, found: u64) -> Error {
     Error::usage(format!(
         "source changed while being read: expected {expected} rows, got {found}"
     ))
 }
 
-/// Refuses rows that are not elements of a fixed length, where a target stores only those.
+/// Refuses missing values and values of varying length, for a target that cannot store them. NaN and NaT are accepted.
+///
+/// # Errors
+/// Returns `Code::Usage` with the name of the column.
 pub fn refuse_missing(schema: &Schema, batch: &Batch) -> Result<()> {
     for (number, column) in schema.columns.iter().enumerate() {
         match batch.cells(number) {

@@ -7,7 +7,7 @@ use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// Some columns, and the rows of a range, of a source that is read from its first row on.
+/// Reads some columns and a range of rows of a source. It reads the source from its first row, and skips what comes before.
 ///
 /// ```
 /// use bloscpack_array::{ArraySource, Flat, PartSource, Source};
@@ -21,7 +21,7 @@ use std::ops::Range;
 pub struct PartSource<'a> {
     inner: BoxedSource<'a>,
     schema: Schema,
-    /// The columns of the inner source, in the order of these.
+    /// For each column of this source, its position in the inner source.
     chosen: Vec<usize>,
     skip: u64,
     rows: u64,
@@ -29,10 +29,11 @@ pub struct PartSource<'a> {
 }
 
 impl<'a> PartSource<'a> {
-    /// These columns, or all if none is named, and these rows.
+    /// Chooses columns by name, in this order, or all if none is named, and a range of rows.
     ///
     /// # Errors
-    /// Returns wrong usage for a column that does not exist or is named twice, and for rows that are not there.
+    /// Returns `Code::Usage` for a column that does not exist or is named twice, for rows past the end, and for a source whose
+    /// number of rows is unknown.
     pub fn new(inner: BoxedSource<'a>, columns: &[String], rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, inner.known_rows()?)?;
         let mut schema = inner.schema().clone();
@@ -96,7 +97,7 @@ impl Source for PartSource<'_> {
 }
 
 impl PartSource<'_> {
-    /// These rows of the chosen columns of a batch.
+    /// Some rows of the chosen columns of a batch.
     fn part(&self, mut batch: Batch, rows: Range<u64>) -> Result<Batch> {
         batch.cells.resize(batch.columns.len(), Cells::Elements);
         let mut part = Batch {

@@ -1,20 +1,22 @@
-//! [`SplitSource`]: the parts of the elements or rows of an array as columns.
+//! [`SplitSource`]: fields of elements, or positions of rows, as columns.
 
 use super::{Batch, BoxedSource, Schema, Source};
 use crate::schema::Column;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, Result};
 
-/// More columns than a text format is read with.
+/// The maximum number of columns that a text format is read with.
 const MAX_COLUMNS: u64 = 1 << 16;
 
-/// An array as a table: each column is a part of every row of it.
+/// An array as a table: each column is a part of every row, a field or a position along the second axis.
+///
+/// Made by `fields` and `rows_as_columns` of [`Source`].
 pub struct SplitSource<'a> {
     inner: BoxedSource<'a>,
     schema: Schema,
     /// Bytes of a row of the array.
     row_bytes: usize,
-    /// Where each column begins in a row.
+    /// The position of each column in a row, in bytes.
     starts: Vec<usize>,
 }
 
@@ -26,7 +28,7 @@ impl std::fmt::Debug for SplitSource<'_> {
 }
 
 impl<'a> SplitSource<'a> {
-    /// An array of one axis whose elements have fields, with a column for each; anything else as it is.
+    /// See `fields` of `dyn Source`.
     pub(super) fn fields(inner: BoxedSource<'a>) -> Result<BoxedSource<'a>> {
         let schema = inner.schema();
         let [column] = schema.columns.as_slice() else {
@@ -54,8 +56,7 @@ impl<'a> SplitSource<'a> {
         Self::of(inner, columns, starts)
     }
 
-    /// An array of two axes, with columns `value_0`, `value_1` and so on for the positions along the second; anything else, and rows of
-    /// no or of too many elements, as they are.
+    /// See `rows_as_columns` of `dyn Source`.
     pub(super) fn rows(inner: BoxedSource<'a>) -> Result<BoxedSource<'a>> {
         let schema = inner.schema();
         let [column] = schema.columns.as_slice() else {
@@ -117,7 +118,7 @@ impl Source for SplitSource<'_> {
         for (column, start) in self.schema.columns.iter().zip(&self.starts) {
             let len = in_memory(column.row_bytes())?;
             let mut parts = Vec::with_capacity(in_memory(batch.rows)?.saturating_mul(len));
-            // Rows without bytes have no parts with any.
+            // Rows without bytes have no parts with bytes.
             for row in rows.chunks_exact(self.row_bytes.max(1)) {
                 let part = row.get(*start..).and_then(|rest| rest.get(..len));
                 let part =

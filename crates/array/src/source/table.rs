@@ -1,4 +1,4 @@
-//! [`TableSource`]: arrays of the same number of rows.
+//! [`TableSource`]: arrays with equally many rows as a table.
 
 use super::{Batch, Schema, Source, check_rows, first_len, next_rows, row_shape};
 use crate::schema::{Column, names};
@@ -7,7 +7,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
 
-/// Arrays of the same number of rows, as the columns of a table. Several are read at once.
+/// Reads arrays with equally many rows as the columns of a table, several at once if [`threads`](Self::threads()) is set.
 ///
 /// ```
 /// use bloscpack_array::{Array, Flat, Source, TableSource};
@@ -41,10 +41,11 @@ impl std::fmt::Debug for TableSource<'_> {
 }
 
 impl<'a> TableSource<'a> {
-    /// A table of these arrays, by name, each of which has as many rows. Where the attributes of one say so, NaN stands for missing values.
+    /// A table of named arrays, each with exactly `rows` rows. NaN represents missing values in arrays whose attribute
+    /// `bloscpack.missing` is true.
     ///
     /// # Errors
-    /// Returns wrong usage for arrays with other numbers of rows, and damage of their metadata.
+    /// Returns `Code::Usage` for an array with another number of rows, and damage of the arrays' metadata.
     pub fn of(rows: u64, arrays: Vec<(String, Box<dyn Array + 'a>)>) -> Result<Self> {
         let mut columns = Vec::with_capacity(arrays.len());
         for (name, array) in arrays {
@@ -71,21 +72,21 @@ impl<'a> TableSource<'a> {
         })
     }
 
-    /// Attributes of the table.
+    /// Sets the attributes of the table.
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
         self.schema.attributes = attributes;
         self
     }
 
-    /// Threads that read columns; one by default.
+    /// The maximum number of columns that are read at once; 1 by default.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// NaN and "not a time" stand for missing values in these columns, too.
+    /// Reads NaN and NaT as missing values in the columns for which `is_column` returns true.
     #[must_use]
     pub fn nan_as_null(mut self, is_column: impl Fn(&str) -> bool) -> Self {
         for (column, _) in &mut self.columns {
@@ -101,10 +102,10 @@ impl<'a> TableSource<'a> {
         self
     }
 
-    /// Only these columns, in this order.
+    /// Keeps only these columns, in this order.
     ///
     /// # Errors
-    /// Returns wrong usage if a column does not exist or is named twice.
+    /// Returns `Code::Usage` if a column does not exist or is named twice.
     pub fn columns(mut self, wanted: &[impl AsRef<str>]) -> Result<Self> {
         let mut all: Vec<_> = std::mem::take(&mut self.columns)
             .into_iter()
@@ -134,10 +135,10 @@ impl<'a> TableSource<'a> {
         Ok(self)
     }
 
-    /// Only these rows.
+    /// Restricts the table to these rows.
     ///
     /// # Errors
-    /// Returns wrong usage if there are not so many.
+    /// Returns `Code::Usage` for rows past the end.
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.there)?;
         self.rows = rows.end - rows.start;

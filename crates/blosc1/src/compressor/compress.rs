@@ -2,14 +2,16 @@
 
 /// A compressor at a level, with the memory that it keeps between streams.
 ///
-/// The output depends on the stream alone, not on the streams before it.
+/// The output must depend on the stream alone, not on the streams before it.
 pub(super) trait Compress: Send {
-    /// Compresses `src` into the beginning of `dst` and returns the length, or `None` if the
-    /// result does not fit.
+    /// Compresses `src` into the beginning of `dst` and returns the length, or `None` if the result
+    /// does not fit.
     fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize>;
 }
 
-/// Compresses into `dst` with a library that wants room for its worst case, which `room` provides where `dst` is shorter.
+/// Compresses into `dst` with a library that requires room for its worst case, `worst` bytes.
+///
+/// If `dst` is shorter, the library writes to `room`, which grows once, and the result is copied.
 #[cfg(any(feature = "lz4-pure", feature = "snappy"))]
 pub(super) fn compress_with_room(
     worst: usize,

@@ -1,18 +1,19 @@
 //! Streams of a single repeated byte, such as the upper bytes of shuffled numbers.
 //!
-//! Their compressed form depends on byte and length alone, so it is cached.
+//! Their compressed form depends only on the byte and the length, so it is cached.
 
-/// Number of cached streams: enough for the upper bytes of small signed numbers, in full blocks
-/// and in a short last block.
+/// Number of cached streams: enough for the upper bytes of small signed numbers, in full blocks and
+/// in a short last block.
 const CACHED: usize = 4;
 
-/// The compressed forms of the latest constant streams.
+/// The compressed forms of the latest constant streams; the oldest is replaced first.
 #[derive(Default)]
 pub(crate) struct ConstantStreams {
     cached: Vec<CachedStream>,
     next: usize,
 }
 
+/// `stream` is the compressed form of `len` bytes equal to `byte`.
 struct CachedStream {
     byte: u8,
     len: usize,
@@ -20,14 +21,17 @@ struct CachedStream {
 }
 
 impl ConstantStreams {
-    /// The byte that `src` consists of, if it is a single one. The comparison stops at the first
-    /// byte that differs, so it costs nothing for other streams.
+    /// The byte that `src` consists of; `None` if it has several, or is empty.
+    ///
+    /// The comparison stops at the first byte that differs, so it costs almost nothing for other
+    /// streams.
     pub fn byte_of(src: &[u8]) -> Option<u8> {
         let (&byte, rest) = src.split_first()?;
         (rest == src.get(..rest.len())?).then_some(byte)
     }
 
-    /// Writes the cached form of this stream and returns its length.
+    /// Writes the cached form of a stream to `dst` and returns its length; `None` if it is not
+    /// cached or does not fit.
     pub fn recall(&self, byte: u8, len: usize, dst: &mut [u8]) -> Option<usize> {
         let cached = self
             .cached

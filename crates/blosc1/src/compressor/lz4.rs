@@ -1,8 +1,8 @@
-//! LZ4 through the C library, which is the fastest implementation and shared with C-Blosc.
+//! LZ4 by the C library, which is the fastest implementation and shared with C-Blosc.
 //!
 //! The states are plain memory of a size that the library reports, so they need no destructor. Each
-//! call resets its state, although there are calls that skip this: the output must depend on the
-//! stream alone.
+//! call resets its state, although the library has calls that skip this: the output must depend on
+//! the stream alone.
 #![allow(unsafe_code, reason = "calls into the C library")]
 
 use super::compress::Compress;
@@ -10,10 +10,11 @@ use super::lz4_decode;
 use crate::ChunkError;
 use std::os::raw::{c_char, c_int, c_void};
 
-// Public in `lz4.h` and `lz4hc.h`, compiled into `lz4-sys`, but not declared by it.
+// Public in `lz4.h` and `lz4hc.h`; `lz4-sys` compiles them but does not declare them.
 unsafe extern "C" {
     safe fn LZ4_sizeofState() -> c_int;
     safe fn LZ4_sizeofStateHC() -> c_int;
+    /// Returns the number of bytes written, or 0 if they do not fit.
     fn LZ4_compress_fast_extState(
         state: *mut c_void,
         src: *const c_char,
@@ -22,6 +23,7 @@ unsafe extern "C" {
         dst_len: c_int,
         acceleration: c_int,
     ) -> c_int;
+    /// Returns the number of bytes written, or 0 if they do not fit.
     fn LZ4_compress_HC_extStateHC(
         state: *mut c_void,
         src: *const c_char,
@@ -30,6 +32,7 @@ unsafe extern "C" {
         dst_len: c_int,
         level: c_int,
     ) -> c_int;
+    /// Returns the number of bytes written, or a negative number for a damaged stream.
     fn LZ4_decompress_safe_usingDict(
         src: *const c_char,
         dst: *mut c_char,
@@ -40,7 +43,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Memory for a state of the library, which requires an alignment of 8 bytes.
+/// Zeroed memory for a state of the library, which requires an alignment of 8 bytes.
 fn allocate_state(bytes: c_int) -> Result<Box<[u64]>, ChunkError> {
     let bytes = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0);
     let what = "LZ4 reports a state without a size";
@@ -55,8 +58,8 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// A compressor at a level from 1 to 9. As in C-Blosc, lower levels skip more positions in the
-    /// search.
+    /// A compressor at a level from 1 to 9. As in C-Blosc, lower levels skip more positions when
+    /// they search.
     pub fn new(level: u8) -> Result<Self, ChunkError> {
         Ok(Self {
             state: allocate_state(LZ4_sizeofState())?,
@@ -91,7 +94,7 @@ pub(super) struct HcEncoder {
 }
 
 impl HcEncoder {
-    /// A compressor at a level from 1 to 9, which is a level of the library.
+    /// A compressor at a level from 1 to 9, which is passed to the library.
     pub fn new(level: u8) -> Result<Self, ChunkError> {
         Ok(Self {
             state: allocate_state(LZ4_sizeofStateHC())?,
@@ -118,11 +121,11 @@ impl Compress for HcEncoder {
     }
 }
 
-/// Streams that expand at least this many times consist of long matches, which safe code copies
-/// faster than the library.
+/// Streams that expand at least this many times consist of long matches, which [`lz4_decode`]
+/// copies faster than the library.
 const RUNS: usize = 64;
 
-/// Decompresses and returns whether the result has exactly `dst.len()` bytes.
+/// Decompresses and returns whether `src` gives exactly `dst.len()` bytes.
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     if dst.len() / RUNS >= src.len() {
         return lz4_decode::decompress(src, dst);
@@ -143,7 +146,7 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     written == dst_len
 }
 
-/// Decompresses a stream whose matches may refer to a dictionary.
+/// [`decompress`] for a stream whose matches may refer to a dictionary.
 pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> bool {
     let Some((src_len, dst_len)) = lengths(src, dst) else {
         return false;
@@ -166,7 +169,7 @@ pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> 
     written == dst_len
 }
 
-/// Both lengths as the library takes them; `None` for empty slices, whose pointers must not be
+/// Both lengths as the library takes them; `None` for an empty slice, whose pointer must not be
 /// read.
 fn lengths(src: &[u8], dst: &[u8]) -> Option<(c_int, c_int)> {
     if src.is_empty() || dst.is_empty() {

@@ -1,4 +1,4 @@
-//! A decoder for LZ4 streams without `unsafe`.
+//! A decoder for LZ4 streams in safe code.
 //!
 //! ```text
 //! sequence   token | [literal length..] | literals | offset, 2 bytes | [match length..]
@@ -6,15 +6,17 @@
 //!            15 is followed by bytes to add, the last of which is below 255
 //! ```
 //!
-//! The last sequence ends after its literals, of which there are at least five. It copies each match at once, which is several
-//! times as fast as the C library where matches are long, as in streams of shuffled smooth numbers.
+//! The last sequence ends after its literals, at least five. Each match is copied at once, which is
+//! several times as fast as the C library for long matches, as in streams of shuffled smooth
+//! numbers.
 
-/// Literals that end every stream.
+/// The least number of literals after the last match.
 const LAST_LITERALS: usize = 5;
 /// Shortest match.
 const MIN_MATCH: usize = 4;
 
-/// Bytes that are copied at once where that many are there, since a copy of a fixed length is a single instruction.
+/// Bytes that are copied at once if the buffers have them: a copy of fixed length is a single
+/// instruction.
 const STEP: usize = 16;
 
 /// Decompresses and returns whether all of `src` gives exactly `dst.len()` bytes.
@@ -22,12 +24,14 @@ pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     decompress_with(&[], src, dst)
 }
 
-/// As [`decompress`], with a dictionary: bytes that matches find before the first of `dst`.
+/// [`decompress`] with a dictionary: the bytes before the first byte of `dst`, to which matches may
+/// refer.
 pub(super) fn decompress_with(dictionary: &[u8], src: &[u8], dst: &mut [u8]) -> bool {
     sequences(dictionary, src, dst) == Some(dst.len())
 }
 
-/// Decompresses and returns the length, or `None` if the stream breaks the rules of the format.
+/// Decompresses and returns the length, or `None` if the stream breaks a rule of the format or does
+/// not fit.
 fn sequences(dictionary: &[u8], mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {
@@ -56,13 +60,13 @@ fn sequences(dictionary: &[u8], mut src: &[u8], dst: &mut [u8]) -> Option<usize>
     }
 }
 
-/// Copies the first `len` bytes of `src`.
+/// Copies the first `len` bytes of `src` to position `at` of `dst`.
 fn copy_literals(src: &[u8], dst: &mut [u8], at: usize, len: usize) -> Option<()> {
     if len <= STEP
         && let Some(literals) = src.first_chunk::<STEP>()
         && let Some(to) = dst.get_mut(at..)?.first_chunk_mut()
     {
-        // The bytes that this writes past the literals are written again.
+        // Later sequences overwrite the bytes past the literals.
         *to = *literals;
         return Some(());
     }
@@ -71,7 +75,8 @@ fn copy_literals(src: &[u8], dst: &mut [u8], at: usize, len: usize) -> Option<()
     Some(())
 }
 
-/// Fills `at..end` from the dictionary, where the match begins, and then from the beginning of `dst`.
+/// Fills `at..end` from the dictionary, in which the match begins, and then from the beginning of
+/// `dst`.
 fn recall(dictionary: &[u8], dst: &mut [u8], offset: usize, at: usize, end: usize) -> Option<()> {
     let from = dictionary.len().checked_sub(offset - at)?;
     let found = dictionary.get(from..)?;
@@ -84,11 +89,11 @@ fn recall(dictionary: &[u8], dst: &mut [u8], offset: usize, at: usize, end: usiz
     Some(())
 }
 
-/// A length, the first part of which is `nibble` of the token.
+/// A length: `nibble` of the token, plus the bytes that follow if it is 15.
 fn length(nibble: u8, src: &mut &[u8]) -> Option<usize> {
     let mut len = usize::from(nibble);
     if nibble == 15 {
-        // The sum cannot wrap: each byte of memory adds at most 255.
+        // No overflow: each byte in memory adds at most 255.
         let full = src.iter().position(|&byte| byte < 255)?;
         len += 255 * full + usize::from(*src.get(full)?);
         *src = src.get(full + 1..)?;
@@ -96,7 +101,7 @@ fn length(nibble: u8, src: &mut &[u8]) -> Option<usize> {
     Some(len)
 }
 
-/// Fills `at..end` by repeating the bytes `from..at`.
+/// Fills `at..end` with repetitions of the bytes `from..at`; `None` if there are none to repeat.
 fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
     let mut period = at - from;
     if period == 1 {
@@ -106,7 +111,7 @@ fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
     }
     let mut at = at;
     if period >= STEP && end - at <= STEP && at + STEP <= dst.len() {
-        // The bytes that this writes past the match are written again.
+        // Later sequences overwrite the bytes past the match.
         dst.copy_within(from..from + STEP, at);
         return Some(());
     }
@@ -114,7 +119,7 @@ fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
         if period == 0 {
             return None;
         }
-        // The repeated part doubles with each copy.
+        // The part to copy doubles with each copy.
         let len = period.min(end - at);
         dst.copy_within(from..from + len, at);
         at += len;

@@ -1,4 +1,4 @@
-//! LZ4 without C: written by the crate `lz4_flex`, read by [`lz4_decode`](super::lz4_decode).
+//! LZ4 without C: the crate `lz4_flex` writes, [`lz4_decode`](super::lz4_decode) reads.
 
 use lz4_flex::block::{CompressTable, compress_into_with_table, get_maximum_output_size};
 
@@ -7,14 +7,14 @@ use crate::ChunkError;
 
 pub(super) use super::lz4_decode::{decompress, decompress_with};
 
-/// The compressor with its table, which it clears before each stream.
+/// The compressor with its table, which is cleared before each stream.
 pub(super) struct Encoder {
     table: CompressTable,
     room: Vec<u8>,
 }
 
 impl Encoder {
-    /// A compressor, which looks at every position at all levels.
+    /// A compressor. It has no levels: it looks at every position.
     #[expect(clippy::unnecessary_wraps, reason = "the other back end can fail")]
     pub fn new(_level: u8) -> Result<Self, ChunkError> {
         Ok(Self {

@@ -1,7 +1,14 @@
 //! The compressors, with a common interface: one stream in, one stream out.
 //!
-//! Three of them have two back ends: a C library, and crates without C, whose modules end in `_pure`. Where a build has both,
-//! `stream` uses the C library, and only tests compile the other.
+//! ```text
+//! encode   stream ─► one repeated byte? cached form
+//!                 ├► noise? stored uncompressed, without a call (LZ4HC and zlib only)
+//!                 └► `Compress` of the compressor
+//! decode   stream ─► decompressor of the format ─► exactly the expected bytes, or damage
+//! ```
+//!
+//! LZ4, zlib and Zstandard have two back ends: a C library, and crates without C, whose modules end
+//! in `_pure`. If a build has both, `stream` uses the C library, and only tests compile the other.
 
 pub(super) use constant::ConstantStreams;
 pub(super) use noise::NoiseTest;

@@ -1,38 +1,38 @@
 //! Detects streams that no compressor can shorten, before a slow one spends time on them.
 //!
 //! The lower bytes of measured numbers are mostly noise. A stream counts as noise if its byte
-//! values are distributed as evenly as those of noise, neither less nor more (a ramp is more even),
-//! and hardly any sequence of four bytes repeats. Anything that compresses fails one of the two.
+//! values are distributed as evenly as in noise, neither less nor more (a ramp is more even), and
+//! hardly any sequence of four bytes repeats. Compressible data fails one of the two tests.
 
-/// Shorter streams are too short for the statistic.
+/// The shortest stream in bytes that the statistic can judge.
 const SHORTEST: usize = 4096;
-/// Range of the statistic (chi-squared, 255 degrees of freedom) that about one in a thousand
-/// streams of noise falls outside of.
+/// Range of the statistic (chi-squared, 255 degrees of freedom) outside of which about one in a
+/// thousand streams of noise falls.
 const EVEN: std::ops::Range<u128> = 160..330;
 /// Binary logarithm of the number of slots in the table of four-byte sequences.
 const SLOTS_LOG: u32 = 15;
-/// Noise repeats one sequence in so many bytes by chance.
+/// The number of bytes of noise in which one sequence repeats by chance.
 const CHANCE: usize = 16 * 1024;
 
-/// Examines streams, and keeps its table between them.
+/// Examines streams, and keeps its table of 128 KiB between them.
 #[derive(Default)]
 pub(crate) struct NoiseTest {
     slots: Vec<u32>,
 }
 
 impl NoiseTest {
-    /// Whether `src` looks like noise.
+    /// Whether `src` looks like noise. Streams of fewer than 4096 bytes never do.
     pub fn is_noise(&mut self, src: &[u8]) -> bool {
         src.get(..SHORTEST).is_some_and(is_even) && is_even(src) && self.hardly_repeats(src)
     }
 
-    /// Whether hardly any sequence of four bytes repeats within the reach of the table.
+    /// Whether few sequences of four bytes repeat, as far as the table remembers them.
     fn hardly_repeats(&mut self, src: &[u8]) -> bool {
         self.slots.clear();
         self.slots.resize(1 << SLOTS_LOG, 0);
         let mut left = 4 + src.len() / CHANCE;
         for word in src.windows(4) {
-            // The table stores values instead of positions: only the repetition counts.
+            // The table stores values, not positions: only the repetition matters.
             let Some(&word) = word.first_chunk() else {
                 return false;
             };
@@ -53,9 +53,9 @@ impl NoiseTest {
     }
 }
 
-/// Whether the byte values are distributed as evenly as those of noise.
+/// Whether the byte values are distributed as evenly as in noise.
 fn is_even(src: &[u8]) -> bool {
-    // Four tables, since counting the same byte twice in a row would wait for memory.
+    // Four tables: counting the same byte twice in a row in one table would wait for memory.
     let mut counts = [[0_u32; 256]; 4];
     let mut chunks = src.chunks_exact(4);
     for chunk in &mut chunks {
@@ -82,7 +82,7 @@ fn chi_squared(counts: &[u64; 256]) -> Option<u128> {
     let squares: u64 = counts.iter().map(|&count| count * count).sum();
     let total: u64 = counts.iter().sum();
     let (squares, total) = (u128::from(squares), u128::from(total));
-    // The sum of the squares is at least that of an even distribution, so nothing underflows.
+    // The sum of the squares is at least the sum for an even distribution, so nothing underflows.
     (squares * 256).checked_div(total).map(|sum| sum - total)
 }
 

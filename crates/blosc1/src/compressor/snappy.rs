@@ -1,11 +1,11 @@
-//! Snappy through the crate `snap`.
+//! Snappy by the crate `snap`, in Rust.
 
 use super::compress::{Compress, compress_with_room};
 
-/// The compressor with its tables. There are no levels.
+/// The compressor with its tables. It has no levels.
 pub(super) struct Encoder {
     inner: snap::raw::Encoder,
-    /// Output for streams whose worst case does not fit: `snap` requires room for that.
+    /// Output for streams whose worst case does not fit: `snap` requires room for it.
     room: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Compresses and decompresses single streams, whatever the compressor.
+//! Compresses and decompresses single streams with any compressor.
 
 #[cfg(feature = "blosclz")]
 use super::blosclz;
@@ -21,16 +21,20 @@ use super::zstd;
 use super::zstd_pure as zstd;
 use crate::{ChunkError, Compressor, CompressorFormat};
 
-/// Compresses streams, and skips the compressor where the result is known beforehand.
+/// Compresses streams, and skips the compressor if the result is known beforehand.
 pub(crate) struct StreamEncoder {
     compressor: Box<dyn Compress>,
     constants: ConstantStreams,
-    /// Only for compressors that spend time on noise.
+    /// Only for compressors that take long on noise.
     noise: Option<NoiseTest>,
 }
 
 impl StreamEncoder {
     /// Sets up the compressor at a level from 1 to 9.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this build cannot write the format, or the state cannot be allocated.
     pub fn new(compressor: Compressor, level: u8) -> Result<Self, ChunkError> {
         Ok(Self {
             compressor: set_up(compressor, level)?,
@@ -39,8 +43,9 @@ impl StreamEncoder {
         })
     }
 
-    /// Compresses `src` into the beginning of `dst` and returns the length, or `None` if the result
-    /// does not fit or cannot be expected to.
+    /// Compresses `src` into the beginning of `dst` and returns the length.
+    ///
+    /// Returns `None` if the result does not fit, or if `src` looks like noise.
     pub fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let Some(byte) = ConstantStreams::byte_of(src) else {
             if self.noise.as_mut().is_some_and(|test| test.is_noise(src)) {
@@ -57,12 +62,12 @@ impl StreamEncoder {
     }
 }
 
-/// Whether noise takes the compressor as long as any data. Zstd notices noise by itself.
+/// Whether the compressor takes as long on noise as on other data. Zstd detects noise itself.
 const fn is_slow_on_noise(compressor: Compressor) -> bool {
     matches!(compressor, Compressor::Lz4hc | Compressor::Zlib)
 }
 
-/// Makes the compressor's state.
+/// Makes the compressor with its state.
 fn set_up(compressor: Compressor, level: u8) -> Result<Box<dyn Compress>, ChunkError> {
     match compressor {
         #[cfg(feature = "blosclz")]
@@ -94,7 +99,7 @@ fn set_up(compressor: Compressor, level: u8) -> Result<Box<dyn Compress>, ChunkE
     }
 }
 
-/// Blosclz, which takes its level with each stream.
+/// Blosclz, whose encoder takes the level with each stream.
 #[cfg(feature = "blosclz")]
 struct Blosclz {
     level: u8,
@@ -125,7 +130,8 @@ impl StreamDecoder {
     ///
     /// # Errors
     ///
-    /// Returns an error that is not about `src`: a compressor that this build lacks, or no memory.
+    /// Returns an error that does not concern `src`: a format that this build cannot read, or no
+    /// memory.
     pub fn decompress(
         &mut self,
         format: CompressorFormat,

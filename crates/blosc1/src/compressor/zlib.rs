@@ -1,4 +1,4 @@
-//! Zlib streams through libdeflate.
+//! Zlib streams by libdeflate, a C library.
 
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 

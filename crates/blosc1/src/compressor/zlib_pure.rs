@@ -1,11 +1,11 @@
-//! Zlib streams without C, through the crate `zlib-rs`.
+//! Zlib streams without C, by the crate `zlib-rs`.
 
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
 use super::compress::Compress;
 use crate::ChunkError;
 
-/// Binary logarithm of the window, the largest there is.
+/// Binary logarithm of the window in bytes, the largest of the format.
 const WINDOW_BITS: u8 = 15;
 
 /// The compressor with its tables.
@@ -14,7 +14,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// A compressor at a level from 1 to 9, which is that of zlib.
+    /// A compressor at a level from 1 to 9, as in zlib.
     pub fn new(level: u8) -> Result<Self, ChunkError> {
         match level {
             1..=9 => Ok(Self {

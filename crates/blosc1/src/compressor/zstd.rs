@@ -1,4 +1,4 @@
-//! Zstandard through the C library.
+//! Zstandard by the C library.
 
 use zstd_safe::{CCtx, DCtx, DDict, max_c_level};
 
@@ -12,8 +12,8 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// A context at a level of Blosc, 1 to 9. These are spread over the levels of the library as
-    /// in C-Blosc.
+    /// A context at a level of Blosc, 1 to 9. As in C-Blosc, 1 to 8 are the library's levels 1, 3,
+    /// 5 … 15, and 9 is its highest.
     pub fn new(level: u8) -> Result<Self, ChunkError> {
         let level = match level {
             9.. => max_c_level(),
@@ -36,7 +36,7 @@ impl Compress for Encoder {
 #[derive(Default)]
 pub(super) struct Decoder {
     context: Option<DCtx<'static>>,
-    /// The latest dictionary, as bytes and in the form that the library uses.
+    /// The latest dictionary, as bytes and as the library prepared it.
     dictionary: Option<(Vec<u8>, DDict<'static>)>,
 }
 
@@ -47,8 +47,8 @@ impl Decoder {
         Ok(context.decompress(dst, src) == Ok(dst.len()))
     }
 
-    /// Decompresses with a dictionary, which is prepared once for all consecutive streams that
-    /// use it.
+    /// Decompresses with a dictionary, which is prepared once for all consecutive streams that use
+    /// it. A damaged dictionary gives `false`.
     pub fn decompress_with(
         &mut self,
         dictionary: &[u8],
@@ -61,8 +61,8 @@ impl Decoder {
         let (_, prepared) = match latest {
             Some(latest) => self.dictionary.insert(latest),
             None => {
-                // The library refuses damaged dictionaries in the same way as it reports a lack of
-                // memory; damage is the likelier cause.
+                // The library reports a damaged dictionary in the same way as a lack of memory.
+                // Damage is more likely.
                 let Some(prepared) = DDict::try_create(dictionary) else {
                     return Ok(false);
                 };
@@ -73,7 +73,7 @@ impl Decoder {
     }
 }
 
-/// The context, made on first use.
+/// The decompressor, which is made on first use.
 fn context<'a>(slot: &'a mut Option<DCtx<'static>>) -> Result<&'a mut DCtx<'static>, ChunkError> {
     match slot {
         Some(context) => Ok(context),

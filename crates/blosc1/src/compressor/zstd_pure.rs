@@ -1,4 +1,4 @@
-//! Zstandard without C, through the crate `zrip-decode`, which only reads.
+//! Zstandard without C, by the crate `zrip-decode`, which only reads.
 
 use zrip_core::dict::Dictionary;
 use zrip_decode::context::DecompressContext;
@@ -11,7 +11,7 @@ pub(super) struct Decoder {
     context: Option<DecompressContext>,
     /// The latest dictionary, and a decompressor that is set up for it.
     dictionary: Option<(Vec<u8>, DecompressContext)>,
-    /// The crate writes into its own vectors only.
+    /// The decompressed stream: the crate writes only to vectors of its own.
     content: Vec<u8>,
 }
 
@@ -23,8 +23,8 @@ impl Decoder {
         Ok(decompress(context, &mut self.content, src, dst))
     }
 
-    /// Decompresses with a dictionary, which is prepared once for all consecutive streams that
-    /// use it.
+    /// Decompresses with a dictionary, which is prepared once for all consecutive streams that use
+    /// it. A damaged dictionary gives `false`.
     #[expect(clippy::unnecessary_wraps, reason = "the other back end can fail")]
     pub fn decompress_with(
         &mut self,
@@ -46,6 +46,8 @@ impl Decoder {
     }
 }
 
+/// Decompresses at most `dst.len()` bytes to `content`, and copies them if their number is exactly
+/// that.
 fn decompress(
     context: &mut DecompressContext,
     content: &mut Vec<u8>,

@@ -1,19 +1,23 @@
 //! The four filters, built from four kernels that exist once for each kind of processor.
 //!
 //! A kernel handles a tile: up to 16 ranks (byte columns) of some elements. The loops over blocks,
-//! ranks and leftovers are the same for all processors; they are here, in safe code.
+//! ranks and leftovers are the same for all processors, and are here, in safe code. A kernel may
+//! contain unsafe code, whose bounds [`Ranks::check`] and [`check_bits`] establish.
 
 /// Maximum number of ranks of one kernel call.
 pub(super) const MAX_WIDTH: usize = 16;
-/// Elements of a tile. Eight of them share a byte of a bit row, so a bit row of a tile has 64 bytes,
-/// one cache line. Rows of a block are often a multiple of 4096 bytes apart and fall into the same
-/// cache set; they would evict each other if the ranks took turns at writing smaller pieces.
+/// Elements of a tile. Eight of them share a byte of a bit row, so a bit row of a tile has 64
+/// bytes, one cache line.
+///
+/// Rows of a block are often a multiple of 4096 bytes apart and fall into the same cache set. If
+/// the ranks took turns at writing smaller pieces, they would evict each other.
 pub(super) const TILE: usize = 512;
 
 /// Tiles of a large block that are handled together, rank by rank. A row is then written or read in
 /// pieces of 512 bytes, which processors prefetch and which stay in the cache longer.
 const TILES: usize = 8;
-/// Minimum length of a large block, for which the setup of so many tiles costs little.
+/// Minimum length of a large block, for which the setup of [`TILES`] tiles takes relatively little
+/// time.
 const LARGE: usize = 64 * 1024;
 
 /// Elements of more than 16 bytes that shuffle handles before it moves on to the next ranks.
@@ -24,15 +28,16 @@ pub(super) type Bytes = [u8; TILE];
 /// Bytes in a tile's row of bits.
 pub(super) const LINE: usize = TILE / 8;
 
-/// Panics unless `rows` has room for 8 rows of a tile's bits, `stride` bytes apart, lowest bit first.
+/// Panics unless `rows` has room for 8 rows of a tile's bits, `stride` bytes apart, lowest bit
+/// first.
 ///
 /// Every kernel for bits calls this first; the safety of its loops depends on it.
 pub(super) fn check_bits(rows: &[u8], stride: usize) {
     assert!(7 * stride + LINE <= rows.len());
 }
 
-/// The bytes of the elements that a kernel call moves: ranks `first..first + width()`, whose rows are
-/// `stride` bytes apart.
+/// The bytes of the elements that a kernel call moves: ranks `first..first + width()`, whose rows
+/// are `stride` bytes apart.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
     pub typesize: usize,
@@ -41,14 +46,15 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Number of ranks: all of a small element, 16 of a large one.
+    /// The number of ranks: all of a small element, 16 of a large one.
     pub fn width(self) -> usize {
         self.typesize.min(MAX_WIDTH)
     }
 
-    /// Number of elements in `elements`. Panics unless the rows in `rows` have room for as many.
+    /// The number of elements in `elements`. Panics unless the rows in `rows` have room for as
+    /// many.
     ///
-    /// Every kernel calls this first; the safety of its loops depends on it.
+    /// Every kernel for bytes calls this first; the safety of its loops depends on it.
     pub fn check(self, elements: &[u8], rows: &[u8]) -> usize {
         let count = elements.len() / self.typesize;
         assert!(self.first + self.width() <= self.typesize);
@@ -77,6 +83,7 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
+    /// Moves the bytes of each rank to one row, tile by tile.
     pub fn shuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         let whole = copy_rest(typesize, src, dst);
         if typesize <= 1 || whole == 0 {
@@ -97,6 +104,7 @@ impl Kernels {
         }
     }
 
+    /// The inverse of [`Kernels::shuffle`], in the same steps.
     pub fn unshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         let whole = copy_rest(typesize, src, dst);
         if typesize <= 1 || whole == 0 {
@@ -117,6 +125,7 @@ impl Kernels {
         }
     }
 
+    /// Moves the bits of each rank to eight rows, in steps that suit the length of the block.
     pub fn bitshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match (src.len(), typesize) {
             (LARGE.., ..=8) => self.bitshuffle_by::<8, TILES>(typesize, src, dst),
@@ -125,7 +134,8 @@ impl Kernels {
         }
     }
 
-    /// Bitshuffle in steps of `TILES` tiles and at most `WIDTH` ranks.
+    /// Bitshuffle in steps of `TILES` tiles and at most `WIDTH` ranks: bytes to ranks, then ranks
+    /// to bits.
     ///
     /// Not inlined, so that small blocks do not pay for the stack of large ones.
     #[inline(never)]
@@ -161,6 +171,7 @@ impl Kernels {
         }
     }
 
+    /// The inverse of [`Kernels::bitshuffle`].
     pub fn bitunshuffle(&self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match (src.len(), typesize) {
             (LARGE.., ..=8) => self.bitunshuffle_by::<8, TILES>(typesize, src, dst),
@@ -202,8 +213,10 @@ impl Kernels {
         }
     }
 
-    /// Writes a rank of a tile to its 8 rows of `stride` bytes, from the beginning of `rows` on. The
-    /// rows of the last tile of a block may be shorter than a tile's.
+    /// Writes a rank of a tile to its 8 rows of `stride` bytes, from the beginning of `rows`.
+    ///
+    /// The rows of the last tile of a block may be shorter than those of a full tile; they go
+    /// through a buffer.
     #[inline]
     fn write_bits(&self, bytes: &Bytes, rows: &mut [u8], stride: usize) {
         if rows.len() - 7 * stride >= LINE {
@@ -244,14 +257,15 @@ fn copy_rest(typesize: usize, src: &[u8], dst: &mut [u8]) -> usize {
     whole
 }
 
-/// Bytes in one row of bits, or `None` if there are no elements, or not a multiple of 8.
+/// Bytes in one row of bits; `None` if there are no elements, or their number is not a multiple of
+/// 8.
 fn bit_row(typesize: usize, whole: usize) -> Option<usize> {
     let count = whole / typesize;
     (count != 0 && count.is_multiple_of(8)).then_some(count / 8)
 }
 
-/// Bytes after which shuffle moves on to the next ranks: all if one call handles all ranks, otherwise
-/// few enough that the elements stay in the first-level cache.
+/// Bytes after which shuffle moves on to the next ranks: all bytes if one call handles all ranks,
+/// otherwise few enough that the elements stay in the first-level cache.
 fn piece_len(typesize: usize) -> usize {
     if typesize <= MAX_WIDTH {
         usize::MAX
@@ -260,9 +274,10 @@ fn piece_len(typesize: usize) -> usize {
     }
 }
 
-/// First ranks of the kernel calls that cover an element; the last may overlap the one before it.
+/// The first ranks of the kernel calls that cover an element. The last call may overlap the one
+/// before.
 fn batches(typesize: usize) -> impl Iterator<Item = usize> {
-    // Elements of up to 16 bytes take a single call, from rank 0 on.
+    // Elements of up to 16 bytes take a single call, with first rank 0.
     let last = typesize.saturating_sub(MAX_WIDTH);
     (0..typesize)
         .step_by(MAX_WIDTH)

@@ -1,11 +1,11 @@
-//! Kernels for registers of 16 bytes, which every processor of the family has: SSE2 on x86-64,
-//! NEON on aarch64. The network is written once, in terms of the few instructions that it needs.
+//! Kernels for registers of 16 bytes, which every processor of the family has: SSE2 on x86-64, NEON
+//! on aarch64. The network is written once, in terms of the few instructions that it needs.
 //!
 //! Its only step is to zip the lower (or upper) halves of two registers. Consider the address of a
-//! byte among `P` registers as one number, register number first. Zipping register `i` with register
-//! `i + P / 2`, for all `i`, rotates that number left by one bit. Elements of `P` bytes start as
-//! (element, rank) and rows as (rank, element), with four bits for the element: four rotations turn
-//! elements into rows, log2(P) rotations turn rows into elements.
+//! byte among `P` registers as one number, register number first. Zipping register `i` with
+//! register `i + P / 2`, for all `i`, rotates that number left by one bit. Elements of `P` bytes
+//! start as (element, rank) and rows as (rank, element), with four bits for the element: four
+//! rotations turn elements into rows, log2(P) rotations turn rows into elements.
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
 #![cfg(any(
     target_arch = "x86_64",
@@ -24,6 +24,7 @@ use super::plain::from_bits;
 /// Bytes in a register.
 const LANE: usize = 16;
 
+/// The kernels of this module; on x86-64, moving bits to bytes is left to the plain kernel.
 pub(super) const KERNELS: Kernels = Kernels {
     name: "16 bytes",
     spread,
@@ -109,6 +110,7 @@ fn turn<const P: usize>(registers: [Register; P]) -> [Register; P] {
     turned
 }
 
+/// Moves elements to rows: 16 at a time, and the rest by the plain kernel.
 fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
@@ -120,6 +122,7 @@ fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     plain::spread_from(done, ranks, src, dst);
 }
 
+/// The inverse of [`spread`].
 fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,

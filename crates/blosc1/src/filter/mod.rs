@@ -1,9 +1,9 @@
-//! The filters that rearrange a block before compression, and their inverses: shuffle (of bytes) and
-//! bitshuffle.
+//! The filters that rearrange a block before compression, and their inverses: shuffle (of bytes)
+//! and bitshuffle.
 //!
-//! A filter moves the bytes (or bits) of equal rank of all elements next to each other, where the
-//! redundancy of numbers becomes visible to a compressor. No byte is added or dropped. Layouts, for
-//! `n` whole elements of `typesize` bytes:
+//! A filter moves the bytes (or bits) of equal rank of all elements next to each other, which
+//! exposes the redundancy of numbers to a compressor. No byte is added or dropped. For `n` whole
+//! elements of `typesize` bytes:
 //!
 //! ```text
 //! shuffle      byte j of element e                -> byte j * n + e
@@ -11,7 +11,14 @@
 //! ```
 //!
 //! Bytes after the last whole element stay in place. The bitshuffle of Blosc 1 copies a block
-//! unchanged if `n` is not a multiple of 8; that of Blosc 2 only the elements past that multiple.
+//! unchanged if `n` is not a multiple of 8; the one of Blosc 2 copies only the elements after that
+//! multiple.
+//!
+//! ```text
+//! kernels.rs   loops over blocks, ranks and rests, the same for all processors
+//! plain.rs     kernels in safe code              lane16.rs, neon.rs   SSE2 and NEON
+//! x86/         kernels for AVX2 and AVX-512      select.rs            chooses once per process
+//! ```
 //!
 //! All functions panic if the two slices differ in length or the typesize is 0.
 
@@ -60,7 +67,7 @@ pub(crate) fn bitunshuffle_rounded(typesize: usize, src: &[u8], dst: &mut [u8]) 
     bitunshuffle(typesize, src, dst);
 }
 
-/// Copies the last `n % 8` elements and what follows them; returns the parts before these.
+/// Copies the last `n % 8` elements and the bytes after them; returns the parts before these.
 fn copy_beyond_eights<'a>(
     typesize: usize,
     src: &'a [u8],

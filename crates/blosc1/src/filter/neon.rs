@@ -1,5 +1,5 @@
-//! Bits on aarch64, where NEON is always there: squares of 8 x 8 bits are mirrored two at a time, and
-//! bytes move to their rows and back by zipping registers.
+//! Bit kernels for aarch64, which always has NEON: squares of 8 x 8 bits are mirrored two at a
+//! time, and bytes move to their rows and back by zipping registers.
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
 #![cfg(all(target_arch = "aarch64", target_endian = "little"))]
 
@@ -12,7 +12,7 @@ use std::arch::aarch64::{
 
 /// Bytes in a register.
 const LANE: usize = 16;
-/// Bytes whose bits fill a register of each of the 8 rows.
+/// Bytes whose bits fill one register of each of the 8 rows.
 const PIECE: usize = 8 * LANE;
 
 /// Moves bits from bytes to rows.
@@ -73,7 +73,7 @@ unsafe fn from_rows(rows: &[u8], stride: usize, bytes: &mut Bytes) {
     }
 }
 
-/// Zips bytes, of registers `i` and `i + 4`.
+/// Zips the bytes of registers `i` and `i + 4`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn zip(registers: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
@@ -97,7 +97,7 @@ fn unzip(registers: [uint8x16_t; 8]) -> [uint8x16_t; 8] {
     turned
 }
 
-/// [`super::plain::turn_8x8`], two at a time.
+/// [`super::plain::turn_8x8`] for two squares.
 #[inline]
 #[target_feature(enable = "neon")]
 fn turn_8x8(squares: uint8x16_t) -> uint8x16_t {
@@ -107,6 +107,7 @@ fn turn_8x8(squares: uint8x16_t) -> uint8x16_t {
     vreinterpretq_u8_u64(swap::<28>(squares, 0x0000_0000_f0f0_f0f0))
 }
 
+/// Swaps the bits under `mask` with those `DISTANCE` above them, in both squares.
 #[inline]
 #[target_feature(enable = "neon")]
 fn swap<const DISTANCE: i32>(squares: uint64x2_t, mask: u64) -> uint64x2_t {

@@ -1,4 +1,4 @@
-//! The kernels in safe code: for every processor, and the reference for testing the others.
+//! The kernels in safe code: for every processor, and as the reference for testing the others.
 
 use super::kernels::{Bytes, Kernels, LINE, Ranks, check_bits};
 
@@ -20,7 +20,7 @@ fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     gather_from(0, ranks, src, dst);
 }
 
-/// Moves the elements from number `done` on to their rows.
+/// Moves the elements from number `done` to their rows; other kernels call this for their rest.
 pub(super) fn spread_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     match ranks.typesize {
         1 => dst[done..src.len()].copy_from_slice(&src[done..]),
@@ -32,7 +32,7 @@ pub(super) fn spread_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8])
     }
 }
 
-/// Fills the elements from number `done` on from their rows.
+/// Fills the elements from number `done` with the bytes of their rows.
 pub(super) fn gather_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     match ranks.typesize {
         1 => {
@@ -47,9 +47,10 @@ pub(super) fn gather_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8])
     }
 }
 
-/// Elements handled before moving on to the next rank, so that they stay in the first-level cache.
+/// Elements handled before moving on to the next rank: few enough to stay in the first-level cache.
 const STEP: usize = 64;
 
+/// [`spread_from`] for elements of any size.
 fn spread_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     for tile in src[done * ranks.typesize..].chunks(STEP * ranks.typesize) {
         for (rank, row) in (ranks.first..)
@@ -67,6 +68,7 @@ fn spread_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     }
 }
 
+/// [`gather_from`] for elements of any size.
 fn gather_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     for tile in dst[done * ranks.typesize..].chunks_mut(STEP * ranks.typesize) {
         for (rank, row) in (ranks.first..)
@@ -84,7 +86,7 @@ fn gather_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// Like [`spread_any`], with a size known at compile time, which allows vector code.
+/// [`spread_any`] for a size known at compile time, which allows vector code.
 fn spread_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let (elements, _) = src[done * T..].as_chunks::<T>();
     let (tiles, rest) = elements.as_chunks::<STEP>();
@@ -106,7 +108,7 @@ fn spread_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut
     }
 }
 
-/// Like [`gather_any`], with a size known at compile time.
+/// [`gather_any`] for a size known at compile time.
 fn gather_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let (elements, _) = dst[done * T..].as_chunks_mut::<T>();
     let (tiles, rest) = elements.as_chunks_mut::<STEP>();
@@ -128,6 +130,7 @@ fn gather_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut
     }
 }
 
+/// Mirrors the bits of groups of 8 elements, then moves byte `k` of each group to row `k`.
 #[allow(clippy::cast_possible_truncation, reason = "takes one byte of a word")]
 pub(super) fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     check_bits(rows, stride);
@@ -142,6 +145,7 @@ pub(super) fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     }
 }
 
+/// The inverse of [`to_bits`].
 pub(super) fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
     check_bits(rows, stride);
     let mut squares = [0; LINE];

@@ -1,11 +1,11 @@
-//! The choice of kernels for the processor that the program runs on.
+//! Chooses the kernels for the processor on which the program runs.
 
 use std::sync::OnceLock;
 
 use super::kernels::Kernels;
 use super::plain;
 
-/// The fastest set that this processor can run; detected once.
+/// The fastest set of kernels that this processor can run. It is detected once per process.
 pub(super) fn best() -> &'static Kernels {
     static BEST: OnceLock<Kernels> = OnceLock::new();
     BEST.get_or_init(|| available().fold(plain::KERNELS, |_, faster| faster))

@@ -1,13 +1,16 @@
-//! The filter delta: differences, by exclusive or.
+//! The filter delta: differences, by exclusive or, of words.
 //!
-//! The first block of a chunk contains the difference of each word from the previous word; the other
-//! blocks contain the difference from the corresponding word of the first block. A word is an element
-//! of 1, 2, 4 or 8 bytes; of other elements it is 8 bytes if their size is a multiple of 8, else a
-//! single byte. Bytes after the last whole word stay unchanged.
+//! ```text
+//! first block     word i of the result = word i ^ word i - 1   (word 0 unchanged)
+//! other blocks    word i of the result = word i ^ word i of the first block
+//! ```
+//!
+//! A word is an element of 1, 2, 4 or 8 bytes; of other elements it is 8 bytes if their size is a
+//! multiple of 8, else a single byte. Bytes after the last whole word stay unchanged.
 
 use crate::ChunkError;
 
-/// Bytes of a word.
+/// Bytes of a word for elements of `typesize` bytes.
 const fn word(typesize: usize) -> usize {
     match typesize {
         1 | 2 | 4 | 8 => typesize,
@@ -36,7 +39,7 @@ pub(crate) fn apply_first(typesize: usize, block: &mut [u8]) {
     }
 }
 
-/// Filters a later block, or undoes that; the operation is its own inverse.
+/// Filters a later block, or undoes that: the operation is its own inverse.
 ///
 /// # Errors
 ///
@@ -51,6 +54,7 @@ pub(crate) fn by_first(typesize: usize, first: &[u8], block: &mut [u8]) -> Resul
     Ok(())
 }
 
+/// Replaces each word by the exclusive or of all words up to it.
 fn sum<const W: usize>(block: &mut [u8]) {
     let mut before = [0; W];
     for word in block.as_chunks_mut::<W>().0 {
@@ -61,6 +65,7 @@ fn sum<const W: usize>(block: &mut [u8]) {
     }
 }
 
+/// Replaces each word by its difference from the previous one.
 fn differ<const W: usize>(block: &mut [u8]) {
     let mut before = [0; W];
     for word in block.as_chunks_mut::<W>().0 {

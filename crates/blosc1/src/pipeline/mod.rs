@@ -1,4 +1,4 @@
-//! The six consecutive filters of a chunk of Blosc 2.
+//! The up to six consecutive filters of a Blosc 2 chunk.
 
 use super::filter;
 use super::{ChunkError, Filter};
@@ -36,24 +36,27 @@ const TRUNCATE: u8 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FilterStep {
-    /// No filter.
+    /// No filter: number 0, an unused place.
     None,
-    /// Groups the bytes of equal rank of all elements, as [`Filter::Byte`].
+    /// Number 1: groups the bytes of equal rank of all elements, like [`Filter::Byte`].
     Shuffle,
-    /// Groups the bits of equal rank of all elements, as [`Filter::Bit`].
+    /// Number 2: groups the bits of equal rank of all elements, like [`Filter::Bit`]. Unlike there,
+    /// up to seven elements at the end of a block may stay unchanged while the others are shuffled.
     Bitshuffle,
-    /// Stores the difference (exclusive or) from the previous element in the first block, and from
-    /// the corresponding element of the first block in all others.
+    /// Number 3: stores the difference (exclusive or) from the previous element in the first block,
+    /// and from the corresponding element of the first block in all others.
     Delta,
-    /// Sets the lowest bits of floating-point numbers of 4 or 8 bytes to zero. This is lossy: the
-    /// decoded data differs from the original.
+    /// Number 4: sets the lowest bits of floating-point numbers of 4 or 8 bytes to zero. This is
+    /// lossy: the decoded data differs from the original.
     TruncatePrecision {
-        /// Bits of the mantissa to keep or, if negative, the number of bits to set to zero.
+        /// Bits of the mantissa to keep or, if negative, the number of bits to set to zero. The
+        /// mantissa has 23 bits in 4 bytes and 52 in 8; at least one must be kept.
         bits: i8,
     },
 }
 
 impl FilterStep {
+    /// The number of the filter in a header.
     const fn id(self) -> u8 {
         match self {
             Self::None => NONE,
@@ -64,6 +67,7 @@ impl FilterStep {
         }
     }
 
+    /// The parameter of the filter in a header.
     const fn meta(self) -> u8 {
         match self {
             Self::TruncatePrecision { bits } => bits.to_le_bytes()[0],
@@ -71,6 +75,7 @@ impl FilterStep {
         }
     }
 
+    /// The step with this number and parameter; `None` for an unknown number.
     const fn from_id(id: u8, meta: u8) -> Option<Self> {
         match id {
             NONE => Some(Self::None),
@@ -86,8 +91,10 @@ impl FilterStep {
     }
 }
 
-/// The filters of a chunk of Blosc 2: up to six, applied from the first to the last and undone from
+/// The filters of a Blosc 2 chunk: up to six, applied from the first to the last and undone from
 /// the last to the first.
+///
+/// The default is a single shuffle. A [`Filter`] converts to the pipeline with that filter alone.
 ///
 /// ```
 /// use blosc1::{FilterPipeline, FilterStep};
@@ -104,13 +111,16 @@ pub struct FilterPipeline {
 }
 
 impl FilterPipeline {
-    /// A pipeline of these steps, which take the last of its six places.
+    /// A pipeline of these steps, which take the last of its six places. No steps mean no filter.
+    ///
+    /// The bits of truncated precision are not checked here, but by
+    /// [`Blosc2Encoder::new`](crate::Blosc2Encoder::new), which knows the typesize.
     ///
     /// # Errors
     ///
-    /// Returns [`Usage`](crate::Fault::Usage) for more than six steps, and
-    /// [`Unsupported`](crate::Fault::Unsupported) for delta after a step other than truncated
-    /// precision: C-Blosc2 cannot undo it there.
+    /// Returns [`ChunkError::TooManyFilters`] for more than six steps, and
+    /// [`ChunkError::FilterOrder`] for delta after a step other than truncated precision: versions
+    /// of C-Blosc2 undo that differently.
     pub fn new(steps: &[FilterStep]) -> Result<Self, ChunkError> {
         let found = steps.len();
         let free = SLOTS
@@ -131,8 +141,8 @@ impl FilterPipeline {
     ///
     /// # Errors
     ///
-    /// Returns [`Unsupported`](crate::Fault::Unsupported) for an unknown number or one of a plug-in,
-    /// and for delta after a step other than truncated precision.
+    /// Returns [`ChunkError::UnknownFilter`] for an unassigned number or one of a plug-in, and
+    /// [`ChunkError::FilterOrder`] for delta after a step other than truncated precision.
     ///
     /// ```
     /// use blosc1::{ChunkError, FilterPipeline};
@@ -153,7 +163,8 @@ impl FilterPipeline {
         Ok(Self { ids, metas })
     }
 
-    /// The six steps; [`FilterStep::None`] for unused places.
+    /// The six steps in the order in which they are applied; [`FilterStep::None`] for unused
+    /// places.
     ///
     /// ```
     /// use blosc1::{Filter, FilterPipeline, FilterStep};
@@ -166,14 +177,14 @@ impl FilterPipeline {
         slots.filter_map(|(id, meta)| FilterStep::from_id(id, meta))
     }
 
-    /// The numbers of the filters; 0 for unused places.
+    /// The numbers of the filters, as an extended header stores them; 0 for unused places.
     #[must_use]
     pub const fn ids(&self) -> [u8; SLOTS] {
         self.ids
     }
 
-    /// The meta byte of each filter: the bits of truncated precision; for shuffle, 0 or the byte that
-    /// [`ShuffleMeta`](crate::ShuffleMeta) describes.
+    /// The meta byte of each filter: for truncated precision its bits as a signed byte, for shuffle
+    /// 0 or the byte that [`ShuffleMeta`](crate::ShuffleMeta) explains.
     #[must_use]
     pub const fn metas(&self) -> [u8; SLOTS] {
         self.metas
@@ -207,6 +218,7 @@ impl Default for FilterPipeline {
 }
 
 impl From<Filter> for FilterPipeline {
+    /// The filter in the last place of the pipeline.
     fn from(filter: Filter) -> Self {
         let last = match filter {
             Filter::None => NONE,
@@ -220,17 +232,18 @@ impl From<Filter> for FilterPipeline {
     }
 }
 
-/// The last format version whose bitshuffle does not change a block unless its number of elements is
-/// a multiple of 8.
+/// The last format version whose bitshuffle does not change a block unless its number of elements
+/// is a multiple of 8.
 const LAST_OF_BLOSC1: u8 = 2;
 
-/// A filter that moves bytes or bits from one buffer to another.
+/// A filter that moves bytes or bits from one buffer to another. The width of a shuffle is the
+/// typesize, or the meta byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Transpose {
     Shuffle {
         width: u8,
     },
-    /// The bitshuffle of Blosc 2, which does not change the last `n % 8` elements.
+    /// The bitshuffle of Blosc 2, which leaves the last `n % 8` elements unchanged.
     Bitshuffle,
     /// The bitshuffle of Blosc 1, which changes all elements or none.
     BitshuffleEights,
@@ -269,7 +282,7 @@ impl Transpose {
 pub(crate) struct InverseFilters {
     transposes: [Option<Transpose>; SLOTS],
     count: usize,
-    /// Whether delta is undone after all others.
+    /// Whether delta is undone after all other filters.
     pub delta: bool,
     /// The largest meta byte of a shuffle.
     pub shuffle_meta: u8,
@@ -295,11 +308,12 @@ impl InverseFilters {
         self.transposes.into_iter().take(self.count).flatten()
     }
 
+    /// Appends a filter, unless it would not change anything: shuffle of single bytes.
     fn push(&mut self, step: Transpose) {
         if matches!(step, Transpose::Shuffle { width: 0..=1 }) {
             return;
         }
-        // There are as many places as a pipeline has.
+        // As many places as a pipeline has steps.
         self.transposes[self.count] = Some(step);
         self.count += 1;
     }

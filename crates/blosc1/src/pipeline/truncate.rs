@@ -1,7 +1,8 @@
 //! The filter truncated precision, which sets the lowest bits of floating-point numbers to zero. It
 //! cannot be undone.
 
-/// Bits of the mantissa of a floating-point number of this many bytes, if there is such a type.
+/// Bits of the mantissa of a floating-point number of `typesize` bytes; `None` if there is no such
+/// type.
 pub(crate) const fn mantissa(typesize: u8) -> Option<u8> {
     match typesize {
         4 => Some(23),
@@ -10,8 +11,9 @@ pub(crate) const fn mantissa(typesize: u8) -> Option<u8> {
     }
 }
 
-/// Number of bits to set to zero if `bits` are to be kept or, if negative, dropped. `None` if the
-/// mantissa does not have as many bits or none would be left, or there is no such type.
+/// The number of bits to set to zero if `bits` are to be kept or, if negative, dropped.
+///
+/// `None` if the mantissa has fewer bits, if none would be left, or if there is no such type.
 pub(crate) const fn zeroed(typesize: u8, bits: i8) -> Option<u8> {
     let Some(all) = mantissa(typesize) else {
         return None;
@@ -21,7 +23,7 @@ pub(crate) const fn zeroed(typesize: u8, bits: i8) -> Option<u8> {
         return None;
     }
     let zeroed = if bits >= 0 { all - count } else { count };
-    // C-Blosc2 refuses to leave none.
+    // C-Blosc2 refuses to drop the whole mantissa.
     if zeroed < all { Some(zeroed) } else { None }
 }
 
@@ -36,6 +38,7 @@ pub(crate) fn truncate(typesize: u8, zeroed: u8, block: &mut [u8]) {
     }
 }
 
+/// Clears the bits of each whole number of `W` bytes that are 0 in `mask`.
 fn keep<const W: usize>(mask: [u8; W], block: &mut [u8]) {
     for word in block.as_chunks_mut::<W>().0 {
         for (byte, mask) in word.iter_mut().zip(mask) {

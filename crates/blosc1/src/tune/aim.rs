@@ -7,15 +7,16 @@ use thiserror::Error;
 
 /// The quantity that a [`Tuner`](super::Tuner) minimizes.
 ///
-/// For speed and balance, this is the estimated time in seconds to compress a gigabyte of data with two
-/// threads, write it, read it, and decompress it again:
+/// For speed and balance, this is the estimated time in seconds to compress a gigabyte of data with
+/// two threads, write it, read it, and decompress it again:
 ///
 /// ```text
 /// (compress + decompress) / 2  +  2 × compressed / disk
 /// ```
 ///
-/// Here `compress` and `decompress` are the seconds of one thread for a gigabyte, `compressed` is the
-/// size of the compressed gigabyte, and `disk` is the throughput of the disk in gigabytes per second.
+/// `compress` and `decompress` are the seconds of one thread for a gigabyte, `compressed` is the
+/// size of the compressed gigabyte in gigabytes, and `disk` is the throughput of the disk in
+/// gigabytes per second.
 ///
 /// ```
 /// use blosc1::Aim;
@@ -30,8 +31,8 @@ pub enum Aim {
     /// The least time with a slow disk or a network: 0.2 GB/s.
     #[default]
     Balance,
-    /// The smallest output. Among the settings whose output is at most 1 % larger, the fastest to compress and
-    /// decompress is chosen.
+    /// The smallest output. Among the settings whose output is at most 1 % larger, the fastest to
+    /// compress and decompress.
     Size,
 }
 
@@ -49,7 +50,7 @@ impl Aim {
         }
     }
 
-    /// The time that the disk takes for a byte, in picoseconds.
+    /// The time of the disk for a byte in picoseconds; `None` if time does not count.
     pub(super) const fn disk(self) -> Option<u64> {
         match self {
             Self::Speed => Some(1_000),
@@ -76,7 +77,7 @@ impl FromStr for Aim {
     }
 }
 
-/// A name that is not the name of an [`Aim`].
+/// The error for a text that is not the name of an [`Aim`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown aim {found:?}: expected speed, balance or size")]
 pub struct UnknownAim {

@@ -1,19 +1,19 @@
-//! The measurements that the cost model is based on.
+//! The measurements on which the cost model is based.
 //!
-//! `cargo bench --bench auto -- calibrate` prints them: the time of one thread for a byte of a stream of
-//! 128 KiB, in picoseconds, by the compression ratio of the stream. The streams are numbers, text and
-//! noise, unfiltered, shuffled and bitshuffled. The measurements are from November 2026, on one core of
-//! a shared x86-64 server (AVX-512), the best of seven rounds. Other machines have other figures, but
-//! only their relation matters here.
+//! `cargo bench --bench auto -- calibrate` prints them: the time of one thread for a byte of a
+//! stream of 128 KiB, in picoseconds, by the compression ratio of the stream. The streams are
+//! numbers, text and noise, unfiltered, shuffled and bitshuffled. The measurements are from
+//! November 2026, on one core of a shared x86-64 server (AVX-512), the best of seven rounds. Other
+//! machines have other figures, but only the relations between them matter.
 
 use crate::Compressor;
 
-/// The compressed size in thousandths of the length that each figure of a row is for, except for the
-/// first and the last.
+/// The compressed size, in thousandths of the length, of the streams for which a row has figures. A
+/// row has two more: see [`Figures`].
 pub(super) const KNOTS: [u64; 8] = [5, 15, 40, 100, 250, 500, 750, 1000];
 
-/// Picoseconds per byte: of constant streams, of others by [`KNOTS`], and of streams that the compressor
-/// gave up and that are stored.
+/// Picoseconds per byte: of constant streams, of compressed streams by [`KNOTS`], and of streams
+/// that the compressor gave up, which are stored.
 pub(super) type Figures = [u64; KNOTS.len() + 2];
 
 /// The figures of one compressor at one level.
@@ -30,14 +30,14 @@ pub(super) fn row(compressor: Compressor, level: u8) -> Option<&'static Row> {
         .find(|row| row.compressor == compressor && row.level == level)
 }
 
-/// A copy, and the copy back.
+/// Picoseconds per byte of a copy, when compressing and when decompressing.
 pub(super) const COPY: (u64, u64) = (12, 12);
 
-/// The additional cost of memory access, for a byte of data and for a byte of the compressed form: when
-/// compressing, and when decompressing.
+/// Additional picoseconds of memory access, per byte of data and per byte of its compressed form:
+/// when compressing, and when decompressing.
 pub(super) const MEMORY: [(u64, u64); 2] = [(25, 65), (7, 30)];
 
-/// Byte shuffle and its inverse.
+/// Picoseconds per byte of byte shuffle and of its inverse.
 pub(super) const fn shuffle(typesize: u8) -> (u64, u64) {
     match typesize {
         0..16 => (21, 18),
@@ -46,7 +46,7 @@ pub(super) const fn shuffle(typesize: u8) -> (u64, u64) {
     }
 }
 
-/// Bitshuffle and its inverse.
+/// Picoseconds per byte of bitshuffle and of its inverse.
 pub(super) const fn bitshuffle(typesize: u8) -> (u64, u64) {
     match typesize {
         0 | 1 => (44, 42),
@@ -55,6 +55,7 @@ pub(super) const fn bitshuffle(typesize: u8) -> (u64, u64) {
     }
 }
 
+/// One row of the table below.
 const fn line(compressor: Compressor, level: u8, encode: Figures, decode: Figures) -> Row {
     Row {
         compressor,

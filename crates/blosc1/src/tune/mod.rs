@@ -1,12 +1,13 @@
 //! Chooses settings by a sample of the data.
 //!
-//! Pieces of the sample are compressed with candidate settings, so the sizes are real. The times are
-//! estimated by a [`model`], so the choice only depends on the sample, the options, and the compressors
-//! of the build.
+//! Pieces of the sample are compressed with candidate settings, so the sizes are real. The times
+//! are estimated by a [`model`], so the choice only depends on the sample, the options, and the
+//! compressors of the build.
 //!
 //! ```text
-//! sample ─► typesizes compared ─► filters compared, for compressors with and without entropy coding
-//!                                      └─► compressors × levels tried on the best ─► the best of all
+//! sample ─► looks like noise? ─► one trial of each compressor without a filter confirms it ─► the best
+//!       └─► typesizes compared ─► filters compared, for compressors with and without entropy coding
+//!                                     └─► compressors × levels tried on the best ─► the best of all
 //! ```
 
 mod aim;
@@ -27,15 +28,23 @@ use super::layout::MAX_NBYTES;
 use super::{ChunkError, ChunkSettings, Compressor, Filter};
 use search::Search;
 
-/// Bytes of a chunk by default.
+/// Bytes of the future chunks by default.
 const CHUNK_SIZE: u32 = 1 << 20;
 
-/// Chooses [`ChunkSettings`] by a sample of the data. Settings that the caller provides are kept; the
-/// others are chosen.
+/// Chooses [`ChunkSettings`] by a sample of the data. Settings that the caller provides are kept;
+/// the others are chosen.
+///
+/// | setting | chosen from |
+/// |---|---|
+/// | typesize | 1, 2, 3, 4, 6, 8, 12, 16, 24 |
+/// | filter | none, shuffle, bitshuffle |
+/// | compressor | all that the build can write, except those that another one outdoes for the aim |
+/// | level | a few per compressor and aim, slow ones only for [`Aim::Size`] |
+/// | block size, split mode | not chosen: the defaults |
 ///
 /// The same sample and options give the same settings on every machine, if the builds have the same
 /// compressors. At most 1 MiB of the sample is used. Tuning takes tens of milliseconds, and about a
-/// second for [`Aim::Size`].
+/// second for [`Aim::Size`]. It runs on the calling thread.
 ///
 /// ```
 /// use blosc1::{Aim, Compressor, Tuner};
@@ -96,8 +105,8 @@ impl Tuner {
         self
     }
 
-    /// Sets the element size in bytes that the data itself states, such as a `.npy` header, unless one was given; `None`
-    /// changes nothing.
+    /// Sets the element size in bytes that the data itself states, such as a `.npy` header, unless
+    /// [`typesize`](Self::typesize) was called. `None` changes nothing.
     ///
     /// ```
     /// use blosc1::{Aim, Tuner};
@@ -122,7 +131,8 @@ impl Tuner {
         self
     }
 
-    /// Sets the compressor instead of choosing it.
+    /// Sets the compressor instead of choosing it. Its level is still chosen, unless it is set as
+    /// well.
     #[must_use]
     pub const fn compressor(mut self, compressor: Compressor) -> Self {
         self.compressor = Some(compressor);
@@ -136,22 +146,27 @@ impl Tuner {
         self
     }
 
-    /// Sets the block size in bytes; `None`, the default, leaves it to compressor and level.
+    /// Sets the uncompressed bytes of a block; `None`, the default, leaves them to compressor and
+    /// level.
     #[must_use]
     pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
         self.blocksize = blocksize;
         self
     }
 
-    /// Sets the uncompressed bytes of the future chunks, which affect the block size; 1 MiB by default.
+    /// Sets the uncompressed bytes of the future chunks, which affect the block size; 1 MiB by
+    /// default. Values outside of 1 to [`MAX_NBYTES`] are adjusted.
     #[must_use]
     pub const fn chunk_size(mut self, bytes: u32) -> Self {
         self.chunk_size = bytes;
         self
     }
 
-    /// The parts of data of this many bytes to use as a sample: all of it up to 1 MiB, else 4 pieces of
-    /// 256 KiB, of which the first is at the beginning and the last at the end.
+    /// The parts of data of `len` bytes to use as a sample: all of it up to 1 MiB, else 4 pieces of
+    /// 256 KiB, the first at the beginning and the last at the end.
+    ///
+    /// The pieces begin at multiples of 48 bytes: at an element, for every typesize that is tried.
+    /// No data has no pieces.
     ///
     /// ```
     /// use blosc1::{Aim, Tuner};
@@ -169,10 +184,14 @@ impl Tuner {
 
     /// Chooses settings for contiguous data by the sample at its [`places`](Self::places).
     ///
+    /// Data of fewer than 128 bytes, which is never compressed, gets the defaults, in case other
+    /// data follows.
+    ///
     /// # Errors
     ///
     /// Returns [`Usage`](super::Fault::Usage) for a given level above 9 or a typesize of 0, and
-    /// [`Unsupported`](super::Fault::Unsupported) if this build lacks a given compressor, or has none.
+    /// [`Unsupported`](super::Fault::Unsupported) if this build cannot write the given compressor,
+    /// or any.
     pub fn tune(&self, data: &[u8]) -> Result<Tuned, ChunkError> {
         let what = "a piece of the sample is not within the data";
         let piece = |place: Range<u64>| {
@@ -184,12 +203,26 @@ impl Tuner {
         self.tune_pieces(&pieces.ok_or(ChunkError::Bug { what })?)
     }
 
-    /// Chooses settings by pieces of the data, such as those at [`places`](Self::places). Only the first mebibyte of
-    /// all pieces together is used. Each piece should begin at the start of an element.
+    /// Chooses settings by pieces of the data, such as those at [`places`](Self::places).
+    ///
+    /// Only the first mebibyte of all pieces together is used. Each piece should begin at the start
+    /// of an element.
     ///
     /// # Errors
     ///
     /// Returns the errors of [`tune`](Self::tune).
+    ///
+    /// ```
+    /// use blosc1::{Aim, Tuner};
+    ///
+    /// let data: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+    /// let tuner = Tuner::new(Aim::Speed);
+    /// let places = tuner.places(data.len() as u64);
+    /// let pieces: Vec<&[u8]> =
+    ///     places.iter().map(|place| &data[place.start as usize..place.end as usize]).collect();
+    /// assert_eq!(tuner.tune_pieces(&pieces)?, tuner.tune(&data)?);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
     pub fn tune_pieces(&self, pieces: &[&[u8]]) -> Result<Tuned, ChunkError> {
         let tuner = Self {
             chunk_size: self.chunk_size.clamp(1, MAX_NBYTES),
@@ -198,7 +231,7 @@ impl Tuner {
         Search::new(tuner, sample::bounded(pieces)).run()
     }
 
-    /// The settings that were provided, and the defaults for the rest.
+    /// The provided settings, and the defaults for the others.
     fn default_settings(&self) -> ChunkSettings {
         let default = ChunkSettings::default();
         let compressor = self.compressor.unwrap_or(default.compressor);

@@ -1,9 +1,10 @@
-//! Estimates the time that settings take, from the lengths of the streams.
+//! Estimates the time of settings from the lengths of the compressed streams.
 //!
-//! The estimate uses no clock: the same data gives the same figures on every machine. A stream costs as
-//! much as other streams that the same compressor shortened as much, by the table in [`figures`].
+//! The estimate uses no clock: the same data gives the same figures on every machine. A stream
+//! costs as much as other streams that the same compressor shortened as much, by the table in
+//! [`figures`].
 //!
-//! A sample has at most 1 MiB, and no figure exceeds a microsecond per byte, so that no sum overflows.
+//! A sample has at most 1 MiB, and no figure exceeds a microsecond per byte, so no sum overflows.
 
 use super::figures::{self, Figures, KNOTS};
 use crate::{ChunkSettings, Filter};
@@ -40,7 +41,7 @@ pub(super) enum Outcome {
     Stored,
 }
 
-/// The cost of a stream of `len` bytes.
+/// The cost of a stream of `len` bytes with this outcome.
 pub(super) fn stream(settings: &ChunkSettings, len: u64, outcome: Outcome) -> Cost {
     let Some(row) = figures::row(settings.compressor, settings.level) else {
         return copy(len);
@@ -52,13 +53,13 @@ pub(super) fn stream(settings: &ChunkSettings, len: u64, outcome: Outcome) -> Co
     cost.times(len)
 }
 
-/// The cost of memory access for a block and its compressed form.
+/// The cost of memory access for a block of `len` bytes and its compressed form.
 pub(super) fn memory(len: u64, compressed: u64) -> Cost {
     let [encode, decode] = figures::MEMORY.map(|(data, stored)| len * data + compressed * stored);
     Cost { encode, decode }
 }
 
-/// The cost of data that is stored without trying to compress it.
+/// The cost of data that is stored without an attempt to compress it.
 pub(super) fn copy(len: u64) -> Cost {
     let (encode, decode) = figures::COPY;
     Cost { encode, decode }.times(len)
@@ -85,14 +86,14 @@ fn figure(figures: &Figures, len: u64, outcome: Outcome) -> u64 {
     }
 }
 
-/// The figure for a compressed stream, by linear interpolation between the neighbouring knots.
+/// The figure for a compressed stream, interpolated linearly between the neighbouring knots.
 fn between(figures: &[u64; KNOTS.len()], len: u64, compressed: u64) -> u64 {
     let thousandths = (compressed * 1000 / len.max(1)).min(1000);
     for (knots, figures) in KNOTS.windows(2).zip(figures.windows(2)) {
         if let (&[from, to], &[low, high]) = (knots, figures)
             && thousandths <= to
         {
-            // Below the first knot, only the first figure counts.
+            // Below the first knot, its figure applies.
             let way = thousandths.saturating_sub(from);
             let rest = to - thousandths;
             return (low * rest + high * way) / (to - from);

@@ -1,13 +1,13 @@
-//! The parts of the data that make up the sample.
+//! The parts of the data that form the sample.
 
 use std::ops::Range;
 
 /// Maximum length in bytes of all pieces together.
 pub(super) const SAMPLE: usize = 1 << 20;
-/// Number of pieces of longer data. There are few, since compressors need some distance to look back
-/// to reach their full ratio.
+/// Number of pieces of longer data. Few, since compressors reach their full ratio only after some
+/// distance.
 const PIECES: usize = 4;
-/// Pieces begin at multiples of this: at the start of an element, for all sizes that are tried.
+/// Pieces begin at multiples of this: at the start of an element, for all typesizes that are tried.
 const ALIGN: usize = 48;
 
 /// The positions of the pieces in data of this many bytes.
@@ -17,7 +17,7 @@ pub(super) fn places(len: u64) -> Vec<Range<u64>> {
         return Vec::from_iter((len > 0).then_some(0..len));
     }
     let piece = sample / pieces;
-    // The last piece ends with the data. Dividing first avoids an overflow of the product.
+    // The last piece ends with the data. Division before multiplication avoids an overflow.
     let step = (len - piece) / (pieces - 1);
     let starts = (0..pieces).map(|number| number * step / align * align);
     starts.map(|start| start..start + piece).collect()
@@ -37,7 +37,8 @@ pub(super) fn bounded<'a>(pieces: &[&'a [u8]]) -> Vec<&'a [u8]> {
     bounded
 }
 
-/// Parts of this length from all over the pieces: as many as a sample has pieces, or one of each piece.
+/// Windows of `len` bytes from all over the pieces: as many as a sample has pieces, or one of each
+/// piece if there are more.
 pub(super) fn windows<'a>(pieces: &[&'a [u8]], len: usize) -> Vec<&'a [u8]> {
     let each = (PIECES / pieces.len().max(1)).max(1);
     let mut windows = Vec::new();

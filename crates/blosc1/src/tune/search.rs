@@ -1,4 +1,15 @@
 //! Searches for the best settings without trying all of them.
+//!
+//! 1. If shuffled windows do not shrink with a few typesizes, and a trial of each compressor
+//!    without a filter confirms it, the data is noise, and these trials decide.
+//! 2. Otherwise the typesizes are compared by shuffle or the given filter, with one compressor of
+//!    each family. The best and the smallest of the others continue.
+//! 3. Each family compares the filters for these typesizes. At most two choices continue.
+//! 4. Each compressor tries its first level with these choices, and its other levels with the
+//!    better one.
+//!
+//! Steps 2 and 3 use windows of the sample for [`Aim::Speed`] and [`Aim::Balance`], and more of it
+//! for [`Aim::Size`]; step 4 uses all of it.
 
 use super::Tuner;
 use super::aim::Aim;
@@ -8,41 +19,43 @@ use super::tuned::Tuned;
 use crate::layout::MIN_BUFFER;
 use crate::{ChunkError, ChunkSettings, Compressor, Filter};
 
-/// Element sizes to try. A later one has to be better by a margin.
+/// Typesizes to try. A later one must be better by a margin.
 const TYPESIZES: [u8; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 24];
-/// A typesize counts as better if its output has at most this many hundredths of the size.
+/// A typesize is better if its output has at most this many hundredths of the size.
 const CLEARLY: u128 = 97;
 /// For [`Aim::Size`], outputs of up to this many hundredths of the smallest count as equally small.
 const AS_SMALL: u128 = 101;
-/// Text is told from numbers by the other sizes: each leaves at least this many hundredths of what single bytes leave.
+/// Data is text if every typesize above 1 leaves at least this many hundredths of what typesize 1
+/// leaves.
 const MUCH_LARGER: u128 = 115;
-/// Data counts as noise if no trial leaves less than this many thousandths of it.
+/// Data is noise if no trial leaves less than this many thousandths of it.
 const NOISE: u64 = 995;
 
-/// Length in bytes of the windows through which typesizes and filters are compared, if time counts.
+/// Length in bytes of the windows that compare typesizes and filters, if time counts.
 const WINDOW: usize = 64 << 10;
-/// Length in bytes of the windows through which noise is recognized.
+/// Length in bytes of the windows that detect noise.
 const GLIMPSE: usize = 16 << 10;
-/// Element sizes with which noise is no longer noise, if it is not noise.
+/// Typesizes with which the windows are tried: data that is not noise shrinks with one of them.
 const GLIMPSED: [u8; 4] = [1, 2, 4, 8];
 
-/// Compressors that only look for repetitions, in the order in which one represents the others.
+/// Compressors that only look for repetitions. The first one of the build represents the others.
 const REPEATS: [Compressor; 4] = [
     Compressor::Lz4,
     Compressor::Blosclz,
     Compressor::Snappy,
     Compressor::Lz4hc,
 ];
-/// Compressors with entropy coding.
+/// Compressors with entropy coding. The first one of the build represents the other.
 const ENTROPY: [Compressor; 2] = [Compressor::Zstd, Compressor::Zlib];
 
-/// An element size and a filter.
+/// A typesize and a filter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FilterChoice {
     typesize: u8,
     filter: Filter,
 }
 
+/// The search for one tuner and one sample.
 pub(super) struct Search<'a> {
     tuner: Tuner,
     pieces: Vec<&'a [u8]>,
@@ -59,10 +72,15 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Runs the search and ranks its trials.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of the settings: see [`Tuner::tune`].
     pub fn run(mut self) -> Result<Tuned, ChunkError> {
         let is_enough = |piece: &&[u8]| piece.len() >= MIN_BUFFER as usize;
         if !self.pieces.iter().any(is_enough) {
-            // Data this short is never compressed: use the defaults, in case other data follows.
+            // Data this short is never compressed. The defaults suit other data that may follow.
             return self.defaults();
         }
         let families: Vec<_> = [&REPEATS[..], &ENTROPY[..]]
@@ -96,8 +114,11 @@ impl<'a> Search<'a> {
         Ok(trials)
     }
 
-    /// One trial of each compressor, without a filter, if the data looks like noise and all of them confirm it; otherwise
-    /// none. Noise is common, since compressed data looks like it, and should cost next to nothing.
+    /// One trial of each compressor without a filter, if the data looks like noise and all trials
+    /// confirm it; otherwise none.
+    ///
+    /// Noise is common, since compressed data looks like it, and should take next to no time. If
+    /// the caller has set a filter or a level, data is never treated as noise.
     fn noise(&mut self, families: &[Vec<Compressor>]) -> Result<Vec<Trial>, ChunkError> {
         let scout = families.last().and_then(|family| family.first().copied());
         let (None, None, Some(scout)) = (self.tuner.filter, self.tuner.level, scout) else {
@@ -131,8 +152,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Tries the first level of a compressor with all filter choices, and its other levels with the best
-    /// of these.
+    /// Tries the first level of a compressor with all filter choices, and its other levels with the
+    /// best of these.
     fn try_levels(
         &mut self,
         compressor: Compressor,
@@ -159,7 +180,7 @@ impl<'a> Search<'a> {
             let trial = self.try_choice(choice, compressor, *level)?;
             let points = trial.points(self.tuner.aim);
             trials.push(trial);
-            // Where time counts, the levels are in such an order that none after a worse one is better.
+            // If time counts, the levels are ordered so that none after a worse one is better.
             if self.tuner.aim != Aim::Size && points >= least {
                 break;
             }
@@ -168,7 +189,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The defaults for all settings that were not provided.
+    /// A single trial, of the provided settings and the defaults for the others.
     fn defaults(mut self) -> Result<Tuned, ChunkError> {
         let best = self.try_all(self.tuner.default_settings())?;
         Ok(Tuned {
@@ -178,7 +199,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The compressors of a family that this build has and that the caller allows.
+    /// The compressors of a family that this build can write and that the caller allows.
     fn allowed(&self, family: &[Compressor]) -> Vec<Compressor> {
         let given = self.tuner.compressor;
         let mut allowed = family.to_vec();
@@ -189,8 +210,8 @@ impl<'a> Search<'a> {
         allowed
     }
 
-    /// Whether another compressor of this build is better by all experience, so that a trial would only cost time. Not all
-    /// builds of C-Blosc have Snappy, either.
+    /// Whether another compressor of this build is always better in our measurements, so a trial
+    /// would only take time. Snappy is also missing from some builds of C-Blosc.
     fn is_outdone(&self, compressor: Compressor) -> bool {
         match compressor {
             Compressor::Snappy => Compressor::Lz4.is_available(),
@@ -201,7 +222,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The part of the sample by which typesizes and filters are compared.
+    /// The part of the sample that compares typesizes and filters.
     fn scouted(&self) -> Vec<&'a [u8]> {
         match self.tuner.aim {
             Aim::Size => self.pieces.clone(),
@@ -209,7 +230,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The likeliest element sizes, at most two.
+    /// The likeliest typesizes, at most two.
     fn typesizes(&mut self, families: &[Vec<Compressor>]) -> Result<Vec<u8>, ChunkError> {
         if let Some(given) = self.tuner.typesize {
             return Ok(vec![given]);
@@ -227,7 +248,8 @@ impl<'a> Search<'a> {
         let mut sizes = Vec::new();
         for typesize in TYPESIZES {
             if typesize > 8 || typesize == 6 {
-                // Some divisor of these shows first whether there are elements at all.
+                // A smaller typesize that divides these has shown whether there are elements at
+                // all.
                 if is_text(&sizes) {
                     continue;
                 }
@@ -247,8 +269,8 @@ impl<'a> Search<'a> {
         Ok(likeliest(&sizes))
     }
 
-    /// The best filters and typesizes for the compressors of a family, by trials of its first one: at
-    /// most two.
+    /// The best filters and typesizes for the compressors of a family, at most two, by trials of
+    /// its first one.
     fn choices(
         &mut self,
         family: &[Compressor],
@@ -258,7 +280,8 @@ impl<'a> Search<'a> {
         for (rank, typesize) in typesizes.iter().copied().enumerate() {
             for filter in Filter::ALL {
                 let asked = self.tuner.filter.is_none_or(|given| given == filter);
-                // Without a filter, the typesize hardly matters; shuffle does not change single bytes.
+                // Without a filter, the typesize hardly matters; shuffle does not change single
+                // bytes.
                 let is_new = match filter {
                     Filter::None => rank == 0,
                     Filter::Byte => typesize > 1 || self.tuner.filter.is_some(),
@@ -283,7 +306,7 @@ impl<'a> Search<'a> {
             // The sort is stable: simpler filters come first.
             scored.sort_by_key(|(points, _)| *points);
             let best = scored.first().map_or(0, |(points, _)| *points);
-            // A choice that is much worse at one level will not be the best at another.
+            // A choice that is much worse at one level is not the best at another.
             scored.retain(|(points, _)| *points * 100 <= best * 120);
             candidates = scored.into_iter().map(|(_, choice)| choice).collect();
             candidates.truncate(2);
@@ -291,7 +314,7 @@ impl<'a> Search<'a> {
         Ok(candidates)
     }
 
-    /// A fast level for comparing filter choices.
+    /// A fast level for comparing filters and typesizes.
     fn scout_level(&self, compressor: Compressor) -> u8 {
         let fast = match (compressor.is_thorough(), self.tuner.aim) {
             (false, _) => 9,
@@ -301,7 +324,8 @@ impl<'a> Search<'a> {
         self.tuner.level.unwrap_or(fast)
     }
 
-    /// The levels worth a trial.
+    /// The levels to try, for [`Aim::Speed`] and [`Aim::Balance`] in the order in which the search
+    /// may stop.
     fn levels(&self, compressor: Compressor) -> Vec<u8> {
         if let Some(level) = self.tuner.level {
             return vec![level];
@@ -325,6 +349,7 @@ impl<'a> Search<'a> {
         levels.to_vec()
     }
 
+    /// A trial on the whole sample.
     fn try_choice(
         &mut self,
         choice: FilterChoice,
@@ -339,6 +364,7 @@ impl<'a> Search<'a> {
             .run(settings, self.tuner.chunk_size, &self.pieces)
     }
 
+    /// The settings of a trial. The block size is the given one.
     fn settings(&self, choice: FilterChoice, compressor: Compressor, level: u8) -> ChunkSettings {
         ChunkSettings {
             compressor,
@@ -351,7 +377,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether the data has no elements of several bytes, by the sizes tried so far, of which the first is a single byte.
+/// Whether the data has no elements of several bytes, by the sizes of the trials so far. The first
+/// of them is typesize 1.
 fn is_text(sizes: &[(u128, u8)]) -> bool {
     let Some(((bytes, _), others)) = sizes.split_first() else {
         return false;
@@ -360,7 +387,7 @@ fn is_text(sizes: &[(u128, u8)]) -> bool {
     others.all(|size| size * 100 >= bytes * MUCH_LARGER)
 }
 
-/// The first size that no other is clearly better than, followed by the smallest of the others.
+/// The typesize that no later one clearly beats, followed by the smallest of the others.
 fn likeliest(sizes: &[(u128, u8)]) -> Vec<u8> {
     let mut best: Option<(u128, u8)> = None;
     for (size, typesize) in sizes {
@@ -376,7 +403,7 @@ fn likeliest(sizes: &[(u128, u8)]) -> Vec<u8> {
         .collect()
 }
 
-/// Sorts the trials from the best on.
+/// Sorts the trials, the best first.
 fn rank(aim: Aim, trials: &mut [Trial]) {
     trials.sort_by_key(|trial| (trial.points(aim), trial.pace()));
     if aim == Aim::Size {

@@ -9,12 +9,13 @@ use crate::layout::{HEADER_LEN, Layout, MIN_BUFFER};
 use crate::scratch::{room_for, to_u32};
 use crate::{ChunkError, ChunkSettings, Filter};
 
-/// Bytes of data that a score is for, so that it keeps its precision as an integer.
+/// The bytes of data to which a score applies, so that it keeps its precision as an integer.
 const SCALE: u128 = 1 << 20;
 
 /// The result of compressing the sample with some settings.
 ///
-/// The size is real; the speeds are estimates that are the same on every machine, for comparison.
+/// The size is real. The speeds are estimates from a table of measurements: they are the same on
+/// every machine, and serve to compare settings.
 ///
 /// ```
 /// use blosc1::{Aim, Tuner};
@@ -32,7 +33,7 @@ pub struct Trial {
     settings: ChunkSettings,
     /// Bytes of data.
     data: u64,
-    /// Bytes of their compressed form.
+    /// Bytes of its compressed form.
     compressed: u64,
     cost: Cost,
 }
@@ -44,7 +45,8 @@ impl Trial {
         &self.settings
     }
 
-    /// The compression ratio: how many times smaller the sample became; 1 for an empty sample.
+    /// The compression ratio: the bytes of the sample divided by its compressed bytes, including
+    /// headers and tables; 1 for an empty sample.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "lengths of a sample")]
     pub fn ratio(&self) -> f64 {
@@ -54,20 +56,22 @@ impl Trial {
         }
     }
 
-    /// The estimated speed of compression by one thread, in megabytes of data per second.
+    /// The estimated speed of compression by one thread, in megabytes (10⁶ bytes) of data per
+    /// second; 0 for an empty sample.
     #[must_use]
     pub fn encode_speed(&self) -> f64 {
         speed(self.data, self.cost.encode)
     }
 
-    /// The estimated speed of decompression by one thread, in megabytes of data per second.
+    /// The estimated speed of decompression by one thread, in megabytes (10⁶ bytes) of data per
+    /// second; 0 for an empty sample.
     #[must_use]
     pub fn decode_speed(&self) -> f64 {
         speed(self.data, self.cost.decode)
     }
 
-    /// The value that the aim minimizes: for [`Aim::Speed`] and [`Aim::Balance`] the seconds per
-    /// gigabyte, for [`Aim::Size`] the inverse of the ratio.
+    /// The value that the aim minimizes: for [`Aim::Speed`] and [`Aim::Balance`] the estimated
+    /// seconds per gigabyte (see [`Aim`]), for [`Aim::Size`] the inverse of the ratio.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "figures of a sample")]
     pub fn score(&self, aim: Aim) -> f64 {
@@ -78,7 +82,7 @@ impl Trial {
         }
     }
 
-    /// Whether at least this many thousandths of the data are left.
+    /// Whether the compressed form has at least this many thousandths of the size.
     pub(super) fn leaves(&self, thousandths: u64) -> bool {
         u128::from(self.compressed) * 1000 >= u128::from(self.data) * u128::from(thousandths)
     }
@@ -98,12 +102,13 @@ impl Trial {
         (u128::from(self.cost.encode) + u128::from(self.cost.decode)) / 2
     }
 
-    /// [`time`](Self::time) per byte of data, scaled.
+    /// [`time`](Self::time) for [`SCALE`] bytes of data.
     pub(super) fn pace(&self) -> u128 {
         self.time() * SCALE / u128::from(self.data.max(1))
     }
 }
 
+/// Megabytes per second; 0 for no time.
 #[expect(clippy::cast_precision_loss, reason = "figures of a sample")]
 fn speed(bytes: u64, picoseconds: u64) -> f64 {
     match picoseconds {
@@ -112,7 +117,8 @@ fn speed(bytes: u64, picoseconds: u64) -> f64 {
     }
 }
 
-/// Compresses pieces of the sample as a [`ChunkEncoder`](crate::ChunkEncoder) compresses whole chunks.
+/// Compresses pieces of the sample as a [`ChunkEncoder`](crate::ChunkEncoder) compresses whole
+/// chunks, and keeps its buffers between trials.
 #[derive(Default)]
 pub(super) struct TrialRunner {
     filtered: Vec<u8>,
@@ -121,7 +127,7 @@ pub(super) struct TrialRunner {
 }
 
 impl TrialRunner {
-    /// Tries settings on pieces of chunks of this size.
+    /// Tries settings on `pieces`, as parts of chunks of `chunk_size` bytes.
     pub fn run(
         &mut self,
         settings: ChunkSettings,
@@ -137,7 +143,7 @@ impl TrialRunner {
         };
         let mut encoder = None;
         let most = chunk_size.max(1) as usize;
-        // Chunks that are shorter than a piece may have smaller blocks.
+        // A piece longer than a chunk is cut into chunks, whose blocks may be smaller.
         for piece in pieces.iter().flat_map(|piece| piece.chunks(most)) {
             if settings.level == 0 || piece.len() < MIN_BUFFER as usize {
                 let len = piece.len() as u64;
@@ -150,15 +156,16 @@ impl TrialRunner {
             };
             let layout = layout_within(&settings, chunk_size, to_u32(piece.len())?);
             for index in 0..layout.nblocks() {
-                // A layout within the piece has no blocks outside it.
+                // The layout is within the piece, so no block is outside it.
                 self.add_block(&mut trial, encoder, &layout, &piece[layout.block(index)]);
             }
         }
-        // The share of the header for this part of a chunk.
+        // The share of the header for the tried part of a chunk.
         trial.compressed += trial.data * HEADER_LEN as u64 / u64::from(chunk_size.max(1));
         Ok(trial)
     }
 
+    /// Compresses one block, and adds its size and cost to the trial.
     fn add_block(
         &mut self,
         trial: &mut Trial,
@@ -170,7 +177,7 @@ impl TrialRunner {
         let len = block.len() as u64;
         let block = apply(settings.filter, layout, block, &mut self.filtered);
         let streams = layout.streams(block.len()).max(1);
-        // The entry of the table.
+        // The entry of the block table.
         let mut stored = 4;
         let mut cost = model::filter(&settings, len);
         for stream in block.chunks_exact((block.len() / streams).max(1)) {
@@ -189,7 +196,8 @@ impl TrialRunner {
             });
         }
         if stored >= len {
-            // A chunk of such blocks is stored: it takes the time to compress, but is read as a copy.
+            // A chunk of such blocks is stored: it takes the time to compress, but decompresses as
+            // a copy.
             cost.decode = model::copy(len).decode;
             stored = len;
         }
@@ -198,6 +206,7 @@ impl TrialRunner {
     }
 }
 
+/// The outcome for a stream that was compressed to this length.
 fn outcome(stream: &[u8], compressed: u64) -> Outcome {
     match ConstantStreams::byte_of(stream) {
         Some(_) => Outcome::Constant,
@@ -205,8 +214,10 @@ fn outcome(stream: &[u8], compressed: u64) -> Outcome {
     }
 }
 
-/// The cost of a block that is one stream. If a filter has grouped the bytes of equal rank, some ranks
-/// may be noise, which costs little, while the others cause most of the work.
+/// The cost of a block that is one stream.
+///
+/// If a filter has grouped the bytes of equal rank, some ranks may be noise, which costs little,
+/// while the others cause most of the work. The two parts are estimated separately.
 fn whole_block(
     noise: &mut NoiseTest,
     settings: &ChunkSettings,
@@ -222,7 +233,8 @@ fn whole_block(
     let ranks = block.chunks_exact(rank).filter(is_noise);
     let noise: u64 = ranks.map(|rank| rank.len() as u64).sum();
     let rest = len - noise;
-    // An estimate: the part of the compressed form that is not noise, if there is any.
+    // An estimate: noise is stored uncompressed, so the rest of the compressed bytes belongs to the
+    // other ranks.
     let shrunk = compressed.saturating_sub(noise).min(rest);
     let mut cost = model::stream(settings, noise, Outcome::Stored);
     cost.add(model::stream(settings, rest, Outcome::Compressed(shrunk)));
@@ -237,15 +249,15 @@ impl Trial {
     }
 }
 
-/// The layout of a piece of `len` bytes as part of a chunk: full blocks of the size in the chunk, or a
-/// single block that is as much of one as the piece has.
+/// The layout of a piece of `len` bytes as part of a chunk: full blocks of the size in that chunk,
+/// or a single shorter block if the piece is shorter than a block.
 fn layout_within(settings: &ChunkSettings, chunk_size: u32, len: u32) -> Layout {
     let whole = blocksize::choose(settings, chunk_size.max(len));
     let unit = u32::from(settings.typesize).max(1);
     let nbytes = if whole.blocksize <= len {
         len - len % whole.blocksize.max(1)
     } else {
-        // Bitshuffle does not change blocks unless their number of elements is a multiple of eight.
+        // Bitshuffle does not change a block unless its number of elements is a multiple of eight.
         let eight = unit * 8;
         match len - len % eight {
             0 => len - len % unit,

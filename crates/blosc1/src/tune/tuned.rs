@@ -22,9 +22,9 @@ use crate::{ChunkSettings, Filter};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuned {
     pub(super) aim: Aim,
-    /// The choice.
+    /// The trial of the chosen settings.
     pub(super) best: Trial,
-    /// All trials, the choice first.
+    /// All trials, the chosen one first.
     pub(super) trials: Vec<Trial>,
 }
 
@@ -35,7 +35,7 @@ impl Tuned {
         self.aim
     }
 
-    /// The chosen settings.
+    /// The chosen settings, for [`ChunkEncoder::new`](crate::ChunkEncoder::new).
     #[must_use]
     pub const fn settings(&self) -> &ChunkSettings {
         self.best.settings()
@@ -47,8 +47,8 @@ impl Tuned {
         &self.best
     }
 
-    /// All trials that the choice is based on, from the best on. Settings that were ruled out earlier,
-    /// by their typesize or filter, are not included.
+    /// All trials on which the choice is based, the best first; at least one. Settings that were
+    /// ruled out earlier, by their typesize or filter, are not included.
     #[must_use]
     pub fn trials(&self) -> &[Trial] {
         &self.trials

@@ -1,8 +1,11 @@
 //! Appends rows after the last one.
 //!
 //! ```text
-//!    superchunks that are full │ open superchunk: chunks, as they are stored │ rows of a band that is not full
+//!    full superchunks, in files │ open superchunk: compressed chunks of full bands │ uncompressed rows of the last band
+//!                               └───────────────── the tail, in memory ──────────────────────────────────────────────┘
 //! ```
+//!
+//! A band is all chunks of the same rows; see [`BandedGrid`](crate::grid::BandedGrid).
 
 use super::ArrayStorage;
 use bloscpack_array::{Grid, copy};
@@ -12,19 +15,19 @@ use bloscpack_storage::parallel;
 use std::borrow::Cow;
 use std::sync::{MutexGuard, PoisonError};
 
-/// Bytes that are compressed before the result is written.
+/// Uncompressed bytes that are compressed before the result is written.
 const BATCH: u64 = 32 << 20;
 
 /// Everything after the last full superchunk.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
-    /// Rows after the last full band.
+    /// The rows after the last full band.
     pub(super) rows: Vec<u8>,
-    /// Chunks of full bands in the superchunk that is not full.
+    /// The compressed chunks of full bands in the open superchunk.
     pub(super) chunks: Vec<Vec<u8>>,
-    /// The metadata section of the superchunk that is not full.
+    /// The metadata section of the open superchunk.
     metadata: Vec<u8>,
-    /// Whether all of it is in files.
+    /// Whether the whole tail was also written into files.
     pub(super) staged: bool,
 }
 
@@ -34,7 +37,7 @@ impl ArrayStorage {
         self.append_on(self.resources().threads, rows)
     }
 
-    /// The same on up to this many threads.
+    /// Appends whole rows on up to `threads` threads.
     pub(crate) fn append_on(&mut self, threads: usize, rows: &[u8]) -> Result<()> {
         self.check_plain()?;
         let row_bytes = self.grid().row_bytes();
@@ -45,13 +48,13 @@ impl ArrayStorage {
             )));
         }
         let count = to_u64(rows.len() / row_bytes);
-        // A number of rows that overflows is refused as any other that is too large.
+        // If the number of rows saturates, it is refused as too large.
         let grown = self.resized_grid(self.grid().rows().saturating_add(count))?;
         let mut tail = match self.take_tail() {
             Some(tail) => tail,
             None => self.load_tail(self.grid().rows())?,
         };
-        // The tail is lost if anything fails from here on. An error that says that nothing was changed would be wrong.
+        // If anything fails below, the tail is lost. Errors that promise that nothing was changed get another code.
         self.append_to(&mut tail, rows, threads)
             .map_err(|error| match error.category() {
                 Category::Usage | Category::Unsupported => {
@@ -87,7 +90,7 @@ impl ArrayStorage {
         }
         let per_batch = in_memory(BATCH / to_u64(band_len))?.max(threads);
         let (bands, rest) = rows.split_at(rows.len() - rows.len() % band_len);
-        // Saturating: a batch of more bytes than memory has is everything there is.
+        // If it saturates, one batch takes all bands.
         for batch in bands.chunks(band_len.saturating_mul(per_batch)) {
             self.put_bands(tail, band, batch, threads)?;
             band += to_u64(batch.len() / band_len);
@@ -96,7 +99,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// Compresses full bands, the first of which has the number `band`, and writes the superchunks that they fill.
+    /// Compresses full bands, numbered from `band`, and writes the superchunks that they fill.
     fn put_bands(&mut self, tail: &mut Tail, band: u64, rows: &[u8], threads: usize) -> Result<()> {
         let pieces = self.cut(rows)?;
         let first = band * self.grid().chunks_per_band();
@@ -116,7 +119,7 @@ impl ArrayStorage {
         self.put_full(tail, first + to_u64(pieces.len()))
     }
 
-    /// Writes superchunks of one chunk each, from number `first` on, in the threads that compress them.
+    /// Writes superchunks of one chunk each, numbered from `first`, in the threads that compress them.
     fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>], threads: usize) -> Result<()> {
         let mut lens = vec![0; pieces.len()];
         let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
@@ -130,7 +133,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// Compresses the only chunk of a superchunk into the buffer from which it is written. Returns its length.
+    /// Compresses the only chunk of a superchunk behind its header and writes both at once. Returns the length of the chunk.
     fn put_single(&self, number: u64, data: &[u8]) -> Result<usize> {
         let Some(header) = self.spec.container.single_header()? else {
             let chunk = self.compress(data)?;
@@ -153,7 +156,7 @@ impl ArrayStorage {
         Ok(len)
     }
 
-    /// Writes the superchunks that the chunks of the tail fill. The last of these chunks is the one before `end`.
+    /// Writes the superchunks that the chunks of the tail fill. `end` is the number after the last of these chunks.
     fn put_full(&self, tail: &mut Tail, end: u64) -> Result<()> {
         let per_file = in_memory(self.chunks_per_file())?;
         let begun = end.checked_sub(to_u64(tail.chunks.len())).ok_or_else(|| {
@@ -169,7 +172,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// Writes rows that are in no file into files, which only this process sees until the dataset is committed.
+    /// Writes the tail into files, which only this process sees until the commit. Reads by this process need them, too.
     pub(crate) fn stage(&self) -> Result<()> {
         match self.tail().as_mut() {
             Some(tail) if !tail.staged => {
@@ -181,7 +184,7 @@ impl ArrayStorage {
         }
     }
 
-    /// Writes the superchunks after the last full one.
+    /// Writes the superchunks that contain the tail.
     pub(super) fn write_tail(&self, tail: &Tail) -> Result<()> {
         let mut chunks = tail.chunks.clone();
         if !tail.rows.is_empty() {
@@ -197,7 +200,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// Reads the tail that the array has if it is cut off after so many rows.
+    /// Reads the tail of the array as if it ended after `rows` rows.
     pub(super) fn load_tail(&self, rows: u64) -> Result<Tail> {
         let grid = self.grid().with_rows(rows)?;
         let full_rows = grid.full_rows();
@@ -234,7 +237,7 @@ impl ArrayStorage {
         *self.tail() = tail;
     }
 
-    /// Cuts rows that begin with a band into the data of chunks.
+    /// Cuts rows that begin at a band into the data of chunks.
     fn cut<'a>(&self, rows: &'a [u8]) -> Result<Vec<Cow<'a, [u8]>>> {
         let mut pieces = Vec::new();
         for band in rows.chunks(in_memory(self.grid().band_bytes())?) {
@@ -260,7 +263,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// So many bytes of default elements.
+    /// `len` bytes of default elements.
     pub(super) fn blank(&self, len: usize) -> Result<Vec<u8>> {
         match &self.spec.default {
             None => Ok(vec![0; len]),
@@ -280,7 +283,7 @@ impl ArrayStorage {
         let chunk = self.encoders.with(|encoder, bytes| {
             bytes.clear();
             encoder.encode(data, bytes)?;
-            // A copy, since the buffer has the capacity for the longest chunk.
+            // Copied, because the buffer has the capacity of the longest chunk.
             Ok(bytes.as_slice().to_vec())
         })?;
         Ok(chunk)
@@ -300,8 +303,8 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// Adds a chunk of `len` bytes to the count of compressed bytes, or removes it (`sign` -1). The count saturates: it is for
-    /// people, and in real datasets often wrong.
+    /// Adds a chunk of `len` bytes to the count of compressed bytes, or subtracts it (`sign` -1). The count saturates: it is
+    /// informative only, and often wrong in real datasets.
     pub(super) fn count(&mut self, len: usize, sign: i64) {
         let change = 0i64
             .saturating_add_unsigned(to_u64(len))

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 const BATCH: u64 = 16 << 20;
 
 impl ArrayStorage {
-    /// Sets a box of elements to `data`, which has exactly their bytes, in C order.
+    /// Sets a box of elements to `data`: exactly their bytes, in C order.
     pub(crate) fn set_box(&mut self, selection: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.check_plain()?;
         self.grid().check(selection)?;
@@ -25,7 +25,7 @@ impl ArrayStorage {
             )));
         }
         self.stage()?;
-        // The tail is read again when rows are appended.
+        // The tail may change. The next append reads it again.
         self.put_tail(None);
         let parts: Vec<Part> = self.grid().parts(selection).collect();
         let by_file =
@@ -36,17 +36,17 @@ impl ArrayStorage {
         parallel::for_each(self.resources().threads, by_file.into_iter(), |parts| {
             let grown = this.set_in_file(parts, (selection, data))?;
             let mut growth = growth.lock().unwrap_or_else(PoisonError::into_inner);
-            // Saturates: the count is for people.
+            // The count is informative, and saturates.
             *growth = growth.saturating_add(grown);
             Ok::<_, Error>(())
         })?;
         let growth = growth.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // The count is for people, and saturates.
+        // The count is informative, and saturates.
         self.set_cbytes(self.spec.cbytes.saturating_add(growth));
         Ok(())
     }
 
-    /// Sets the parts of a box that are in one superchunk. Returns by how much the chunks of its full bands have grown.
+    /// Sets the parts of a box that are in one superchunk. Returns by how many bytes the chunks of its full bands have grown.
     fn set_in_file(&self, parts: &[Part], data: (&[Range<u64>], &[u8])) -> Result<i64> {
         let Some(first) = parts.first() else {
             return Ok(0);
@@ -60,7 +60,7 @@ impl ArrayStorage {
             let old = self.stored(part.number)?.header.ctbytes;
             let chunk = self.compress(&self.with_part(part, data)?)?;
             if part.number < full_chunks {
-                // The count is for people, and saturates.
+                // The count is informative, and saturates.
                 growth = growth
                     .saturating_add_unsigned(to_u64(chunk.len()))
                     .saturating_sub(old.into());
@@ -73,7 +73,7 @@ impl ArrayStorage {
         Ok(growth)
     }
 
-    /// The data of a chunk with the selected part of the new data in it.
+    /// The data of a chunk after its part of the new data was copied into it.
     fn with_part(&self, part: &Part, data: (&[Range<u64>], &[u8])) -> Result<Vec<u8>> {
         let grid = self.grid();
         let nbytes = grid.bytes_of(part.number);
@@ -86,7 +86,8 @@ impl ArrayStorage {
         Ok(all)
     }
 
-    /// Writes chunks into the slots of the old ones. Returns false, and changes nothing, if one does not fit.
+    /// Writes chunks into the slots of the old ones. Returns false if one does not fit, or if the store cannot patch files; the
+    /// superchunk must then be rewritten.
     fn patch(
         &self,
         number: u64,
@@ -102,7 +103,7 @@ impl ArrayStorage {
             let Some(slot) = index.slots.get(in_memory(position)?) else {
                 return Ok(false);
             };
-            // Without a table the next chunk begins where this one ends.
+            // Without an offset table, the next chunk must begin where this one ends.
             let len = bytes.len() + index.checksum.digest_len();
             if !index.spare && to_u64(len) != slot.len {
                 return Ok(false);
@@ -114,7 +115,7 @@ impl ArrayStorage {
         }
         let key = self.key(number)?;
         for (at, bytes) in patches {
-            // A store that only writes whole files gets the whole superchunk.
+            // A store that only writes whole files needs the whole superchunk.
             if !self.files.patch(&key, at, &bytes)? {
                 return Ok(false);
             }
@@ -123,7 +124,7 @@ impl ArrayStorage {
         Ok(true)
     }
 
-    /// Writes a superchunk again, with some of its chunks replaced.
+    /// Writes the whole superchunk again, with some of its chunks replaced.
     fn rewrite(
         &self,
         number: u64,
@@ -147,7 +148,7 @@ impl ArrayStorage {
         self.put_file(number, &index.metadata, &chunks)
     }
 
-    /// Cuts the array off after so many rows.
+    /// Removes all rows after the first `rows` rows.
     pub(crate) fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_plain()?;
         let present = self.grid().rows();
@@ -161,12 +162,12 @@ impl ArrayStorage {
         let numbers = self.numbers()?;
         let files = self.file_count();
         let removed = self.grid().with_rows(rows)?.full_chunks()..self.grid().full_chunks();
-        // Only superchunks that are present are visited, whatever the counts say.
+        // A hostile count may require any number of superchunks. Only those that exist are visited.
         for number in numbers.iter().filter(|number| **number < files) {
             let first = self.first_chunk(*number);
             let end = first.saturating_add(self.chunks_in(*number));
             for chunk in first.max(removed.start)..end.min(removed.end) {
-                // A damaged chunk can be cut off, too.
+                // Damaged chunks can be cut off, too; they are not counted.
                 if let Ok(stored) = self.stored(chunk) {
                     self.count(stored.bytes.len(), -1);
                 }
@@ -185,7 +186,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// The number of chunks in a superchunk; 0 where it cannot be read, or has another number than it should have.
+    /// The number of chunks in a superchunk; 0 if it cannot be read or has the wrong number.
     fn chunks_in(&self, number: u64) -> u64 {
         let index = self
             .open(number, self.first_chunk(number))
@@ -193,9 +194,9 @@ impl ArrayStorage {
         index.map_or(0, |index| to_u64(index.slots.len()))
     }
 
-    /// Appends default rows until there are so many.
+    /// Appends default rows until there are `rows`.
     pub(crate) fn grow(&mut self, rows: u64) -> Result<()> {
-        // Refused now, rather than when the disk is full.
+        // Refuse an impossible number now, not when the disk is full.
         self.resized_grid(rows)?;
         let row_bytes = self.grid().row_bytes();
         let per_batch = (BATCH / to_u64(row_bytes))

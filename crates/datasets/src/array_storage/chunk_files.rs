@@ -14,10 +14,10 @@ use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How much is read at once of a superchunk with several chunks, for the sake of its index.
+/// Bytes that are read at once from a superchunk with several chunks: usually its whole index.
 const INDEX_READ: u64 = 16 << 10;
 
-/// The greatest number of indexes that are kept.
+/// The maximum number of superchunk indexes in memory.
 const MAX_INDEXES: usize = 256;
 
 /// The superchunks of an array, and the chunks in them.
@@ -26,7 +26,7 @@ pub(crate) struct ChunkFiles {
     pub(super) files: Arc<Files>,
     pub(super) spec: ArraySpec,
     limits: Limits,
-    /// The indexes of superchunks with several chunks, by number.
+    /// The indexes of superchunks with several chunks, by superchunk number.
     indexes: Mutex<HashMap<u64, Arc<SuperchunkIndex>>>,
 }
 
@@ -61,14 +61,13 @@ impl ChunkFiles {
         )
     }
 
-    /// The number of the first chunk of a superchunk. It saturates for numbers of files that no array has.
+    /// The number of the first chunk of a superchunk. Saturates for impossible file names.
     pub(super) fn first_chunk(&self, number: u64) -> u64 {
         number.saturating_mul(self.chunks_per_file())
     }
 
-    /// The number of chunks that a superchunk should have.
+    /// The number of chunks that a superchunk should have; 0 after the last chunk.
     pub(super) fn expected_chunks(&self, number: u64) -> u64 {
-        // None after the last chunk.
         let rest = self
             .grid()
             .chunks()
@@ -76,7 +75,7 @@ impl ChunkFiles {
         rest.min(self.chunks_per_file())
     }
 
-    /// The entries of the folder of superchunks, none if it is missing; `None` if the store cannot list it.
+    /// The entries of the folder of superchunks; empty if it is missing, `None` if the store cannot list it.
     pub(crate) fn list(&self) -> Result<Option<Vec<Entry>>> {
         match self.files.list(&self.spec.folder) {
             Err(error) if error.is_beyond_store() => Ok(None),
@@ -93,7 +92,7 @@ impl ChunkFiles {
         self.indexes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The index of a superchunk.
+    /// The positions of the chunks in a superchunk. They are cached if there are several.
     pub(crate) fn index(&self, number: u64, file: &dyn StoreFile) -> Result<Arc<SuperchunkIndex>> {
         if let Some(known) = self.indexes().get(&number) {
             return Ok(Arc::clone(known));
@@ -110,8 +109,8 @@ impl ChunkFiles {
         Ok(index)
     }
 
-    /// Refuses a superchunk with another number of chunks than it should have. The last one may have more, as a crash of
-    /// another program leaves it.
+    /// Refuses a superchunk with the wrong number of chunks. The last one may have more: a crash of another program leaves
+    /// uncounted chunks.
     pub(super) fn check_count(&self, number: u64, index: &SuperchunkIndex) -> Result<()> {
         let expected = self.expected_chunks(number);
         let found = to_u64(index.slots.len());
@@ -126,7 +125,7 @@ impl ChunkFiles {
         Ok(())
     }
 
-    /// A chunk as it is stored, checked as far as that is possible without decompressing it.
+    /// Reads a compressed chunk, and checks its lengths and its digest.
     pub(crate) fn stored(&self, chunk: u64) -> Result<StoredChunk> {
         let (number, index) = self.file_of(chunk);
         self.in_file(number, || {
@@ -142,7 +141,7 @@ impl ChunkFiles {
         })
     }
 
-    /// The header of a chunk.
+    /// Reads the header of a chunk.
     pub(crate) fn header(&self, chunk: u64) -> Result<ChunkHeader> {
         let (number, index) = self.file_of(chunk);
         self.in_file(number, || {
@@ -173,13 +172,13 @@ impl ChunkFiles {
         }
     }
 
-    /// Bytes of a superchunk that was opened.
+    /// The length of an open superchunk in bytes.
     pub(crate) fn len_of(&self, number: u64, file: &dyn StoreFile) -> Result<u64> {
         file.size()
             .map_err(|error| self.in_superchunk(number, error.into()))
     }
 
-    /// Opens a superchunk, to read this chunk or the ones after it.
+    /// Opens a superchunk. `chunk` is the first chunk that will be read, for the error if the file is missing.
     pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn StoreFile>> {
         let key = self.key(number)?;
         let file = self.files.read(&key)?.ok_or_else(|| {
@@ -195,7 +194,7 @@ impl ChunkFiles {
         Ok(Box::new(ReadAhead::new(file, in_memory(size.min(least))?)))
     }
 
-    /// The greatest number of uncompressed bytes of a chunk. Pickles have any length.
+    /// The maximum number of uncompressed bytes of a chunk. Pickles have any length up to the limit.
     pub(super) fn max_nbytes(&self) -> u64 {
         if self.spec.dtype.has_object() {
             self.limits.chunk.into()
@@ -213,7 +212,7 @@ impl ChunkFiles {
         let allowed = u64::from(self.limits.chunk);
         Error::check_limit(Limit::Chunk, found, allowed)?;
         let expected = self.grid().bytes_of(chunk);
-        // A writer that was killed before it flushed leaves a longer last chunk.
+        // A writer that was killed before it flushed leaves a last chunk with uncounted rows.
         let is_last = chunk.checked_add(1) == Some(self.grid().chunks());
         let most = if is_last && !self.spec.container.pads_last_chunk() {
             self.grid().chunk_bytes().into()
@@ -226,7 +225,7 @@ impl ChunkFiles {
         Ok(())
     }
 
-    /// The first chunk of a superchunk that the rows do not need.
+    /// Reads the first chunk of a superchunk after the counted ones.
     pub(crate) fn uncounted(&self, number: u64) -> Result<StoredChunk> {
         self.in_file(number, || {
             let file = self.open(number, number)?;
@@ -235,12 +234,12 @@ impl ChunkFiles {
         })
     }
 
-    /// Removes a superchunk, if it is present.
+    /// Removes a superchunk if it exists.
     pub(crate) fn remove_file(&self, number: u64) -> Result<()> {
         self.files.remove(&self.key(number)?)
     }
 
-    /// The numbers of all superchunks that are present, ascending.
+    /// The numbers of all superchunks that exist, ascending. Empty if the store cannot list them.
     pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
         let entries = self
             .list()?
@@ -254,14 +253,14 @@ impl ChunkFiles {
         Ok(numbers)
     }
 
-    /// Removes all superchunks that are present, whether the rows need them or not.
+    /// Removes all superchunks that exist, needed or not.
     pub(crate) fn clear(&self) -> Result<()> {
         self.numbers()?
             .into_iter()
             .try_for_each(|number| self.remove_file(number))
     }
 
-    /// Refuses elements that cannot be read or written as plain bytes.
+    /// Refuses Python objects, which cannot be read or written as plain bytes.
     pub(crate) fn check_plain(&self) -> Result<()> {
         if self.spec.dtype.has_object() {
             Err(Error::new(
@@ -273,7 +272,7 @@ impl ChunkFiles {
         }
     }
 
-    /// The grid with this number of rows, which the caller has chosen.
+    /// The grid with another number of rows. An impossible number is a usage error.
     pub(crate) fn resized_grid(&self, rows: u64) -> Result<BandedGrid> {
         let grid = self.grid().with_rows(rows);
         grid.map_err(|error| Error::usage(error.to_string()))
@@ -298,7 +297,7 @@ impl ChunkStore for ChunkFiles {
             Some(slot.at)
         });
         let position = Position {
-            // The index of a superchunk with a single chunk is not kept; its chunk follows 16 bytes.
+            // The index of a superchunk with one chunk is not kept. Its chunk begins at byte 16.
             byte: at.unwrap_or(16),
             member: 0,
             chunk: Some(chunk),
@@ -307,7 +306,7 @@ impl ChunkStore for ChunkFiles {
         self.in_superchunk(number, error.at(position))
     }
 
-    /// Chunks in several files. One file alone is read at once anyway.
+    /// Announces the files of chunks. A single file is read at once anyway.
     fn announce(&self, chunks: &mut dyn Iterator<Item = (u64, bool)>) -> Result<()> {
         let mut files: Vec<u64> = chunks.map(|(chunk, _)| self.file_of(chunk).0).collect();
         files.dedup();

@@ -1,6 +1,6 @@
-//! [`Encoders`]: a pool of encoders, so that each thread finds one whose memory and contexts are ready.
+//! [`Encoders`]: a pool of encoders, which reuses their memory and contexts across calls and threads.
 //!
-//! The columns of a wide table have no pools: each of them would keep encoders of its own.
+//! The columns of a wide table have no pools, because every column would keep its own encoders.
 
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_storage::parallel::Pool;
@@ -8,7 +8,7 @@ use std::fmt;
 
 pub(super) struct Encoders {
     settings: ChunkSettings,
-    /// Each with a buffer for its output.
+    /// Idle encoders, each with a buffer for its output; `None` if none are kept.
     idle: Option<Pool<(ChunkEncoder, Vec<u8>)>>,
 }
 

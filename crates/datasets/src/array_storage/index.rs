@@ -1,4 +1,4 @@
-//! Statistics of superchunks: those that were written, and whether those of an index still hold.
+//! Statistics of superchunks for the index: computed when superchunks are written, and compared with the files later.
 
 use super::ArrayStorage;
 use crate::error::no_index;
@@ -14,23 +14,23 @@ use twox_hash::xxhash3_128::Hasher;
 /// Bytes of a superchunk that are hashed at once.
 const STEP: u64 = 1 << 20;
 
-/// Bytes that may follow a chunk in its file, which readers ignore.
+/// Bytes after a chunk in its file, which readers ignore, up to which a superchunk is indexed.
 const TRAILING: u64 = 1 << 16;
 
-/// The superchunks that were written since the last flush, by number, with their statistics where they are known.
+/// The superchunks that were written since the last flush, by number. `None` if the statistics were not computed yet.
 pub(crate) type Entries = BTreeMap<u64, Option<IndexEntry>>;
 
 /// The superchunks that were written since the last flush.
 #[derive(Debug)]
 pub(super) struct Written {
     elements: Elements,
-    /// Whether there is no index yet.
+    /// Whether the index has to be created.
     is_new: bool,
     entries: Mutex<Entries>,
 }
 
 impl ArrayStorage {
-    /// Notes from now on which superchunks are written, for an index that exists, or for a new one.
+    /// Begins to record which superchunks are written, for an existing index or for a new one.
     pub(crate) fn note_writes(&mut self, is_new: bool) {
         let elements = Elements::of(&self.spec.dtype);
         self.written = elements.ok().map(|elements| Written {
@@ -40,12 +40,12 @@ impl ArrayStorage {
         });
     }
 
-    /// Notes nothing from now on.
+    /// Stops recording which superchunks are written.
     pub(crate) fn note_no_writes(&mut self) {
         self.written = None;
     }
 
-    /// Notes that a superchunk was written: its data and the bytes of its file, where they are at hand.
+    /// Records that a superchunk was written. `content` is its data and the bytes of its file, if both are in memory.
     pub(super) fn note_written(&self, number: u64, content: Option<(&[u8], &[u8])>) {
         let Some(written) = &self.written else { return };
         let entry = content.map(|(data, file)| IndexEntry::of(&written.elements, data, file));
@@ -54,7 +54,7 @@ impl ArrayStorage {
         entries.insert(number, entry);
     }
 
-    /// Takes what was noted, and whether it is for a new index; `None` if nothing is noted. Statistics that were not at hand
+    /// Takes the recorded superchunks, and whether they are for a new index; `None` if nothing is recorded. Missing statistics
     /// are computed from the files.
     pub(crate) fn take_written(&mut self) -> Result<Option<(Entries, bool)>> {
         let Some(written) = &mut self.written else {
@@ -74,7 +74,7 @@ impl ArrayStorage {
             self.resources().threads,
             missing.into_iter(),
             |(number, entry)| {
-                // An index is worth no failure to write the rows: the superchunk remains without statistics.
+                // A failure must not prevent the flush. The superchunk stays without statistics.
                 *entry = self
                     .measured(*number, &elements, None)
                     .ok()
@@ -85,15 +85,15 @@ impl ArrayStorage {
         Ok(Some((entries, is_new)))
     }
 
-    /// The statistics of a superchunk, computed unless those that are `known` hold, and whether they do. There are none of a
-    /// file that is too long for a superchunk.
+    /// The statistics of a superchunk, and whether the `known` ones still match. If not, they are computed. `None` for a file
+    /// that is too long for a superchunk.
     pub(crate) fn measured(
         &self,
         number: u64,
         elements: &Elements,
         known: Option<&IndexEntry>,
     ) -> Result<(Option<IndexEntry>, bool)> {
-        // A superchunk is a chunk.
+        // In the layouts with an index, a superchunk contains one chunk, with the same number.
         let file = self.open(number, number)?;
         let len = self.len_of(number, file.as_ref())?;
         if len > self.longest_file() {
@@ -118,7 +118,7 @@ impl ArrayStorage {
         Ok((Some(IndexEntry::of(elements, &data, &bytes)), false))
     }
 
-    /// Whether statistics are of a superchunk as it is now. Nothing is decompressed.
+    /// Whether statistics match the current file of a superchunk: number of rows, length and digest. Nothing is decompressed.
     pub(crate) fn holds(&self, number: u64, entry: &IndexEntry) -> Result<bool> {
         self.stage()?;
         let rows = self.grid().rows_of_band(number);
@@ -129,7 +129,7 @@ impl ArrayStorage {
         self.files.will_read(std::slice::from_ref(&key));
         let file = match self.files.read(&key) {
             Ok(Some(file)) => file,
-            // Something else may be in its place.
+            // A folder or link in the place of the file is no match.
             Err(error) if error.category() != Category::Damaged => return Err(error),
             Ok(None) | Err(_) => return Ok(false),
         };
@@ -150,19 +150,19 @@ impl ArrayStorage {
         Ok(hasher.finish_128() == entry.digest)
     }
 
-    /// Bytes of the longest file that is described. The longest that a writer makes has a copy of a full chunk.
+    /// Bytes of the longest file that is indexed: an uncompressed full chunk, and some bytes after it.
     fn longest_file(&self) -> u64 {
         u64::from(self.grid().chunk_bytes()) + SINGLE_HEAD_LEN + TRAILING
     }
 
-    /// Refuses an array whose superchunks have no statistics.
+    /// The order of the elements; an error if they have none.
     pub(crate) fn elements(&self) -> Result<Elements> {
         Elements::of(&self.spec.dtype).map_err(no_index)
     }
 }
 
 impl IndexEntry {
-    /// Whether its superchunk is in a file of these bytes.
+    /// Whether length and digest match a file with these bytes.
     fn is_of(&self, file: &[u8]) -> bool {
         self.file_len == to_u64(file.len()) && self.digest == index_digest(file)
     }

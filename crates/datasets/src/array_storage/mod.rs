@@ -1,4 +1,4 @@
-//! [`ArrayStorage`]: the superchunks of one array.
+//! [`ArrayStorage`]: the superchunks of one array, the files in its `data/` folder.
 
 mod append;
 mod change;
@@ -22,14 +22,14 @@ pub(crate) use spec::{ArraySpec, Naming};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
-/// The superchunks of an array, from which any box of elements is read, and to which rows are appended.
+/// The superchunks of an array: reads and sets any box of elements, appends rows and cuts them off.
 #[derive(Debug)]
 pub(crate) struct ArrayStorage {
     chunks: Chunked<ChunkFiles>,
     encoders: Encoders,
-    /// The rows after the last full band, while some of them are in no file.
+    /// The chunks and rows after the last full superchunk; `None` until they are needed.
     tail: Mutex<Option<Tail>>,
-    /// The superchunks that were written since the last flush, if the array has an index.
+    /// The superchunks that were written since the last flush; `None` without an index.
     written: Option<Written>,
 }
 
@@ -41,11 +41,11 @@ impl Deref for ArrayStorage {
     }
 }
 
-/// The number of columns from which on none of them keeps encoders, which take half a megabyte each.
+/// In a table of this many columns, no column keeps encoders, which take half a megabyte each.
 const WIDE_TABLE: usize = 256;
 
 impl ArrayStorage {
-    /// The storage of an array, which may be one of several columns.
+    /// The storage of an array that is one of `columns` columns.
     pub(crate) fn new(
         files: Arc<Files>,
         spec: ArraySpec,
@@ -71,7 +71,7 @@ impl ArrayStorage {
         self.chunks.resources()
     }
 
-    /// Sets the number of rows. The superchunks contain them already.
+    /// Sets the number of rows, which the superchunks already contain.
     pub(crate) fn set_rows(&mut self, rows: u64) -> Result<()> {
         self.set_grid(self.grid().with_rows(rows)?)?;
         self.put_tail(None);
@@ -80,7 +80,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    /// Sets the grid, in which chunks have the numbers that they had.
+    /// Sets the grid. The numbers of existing chunks must not change.
     fn set_grid(&mut self, grid: BandedGrid) -> Result<()> {
         self.chunks.set_geometry(geometry(&grid)?);
         self.chunks.store_mut().spec.grid = grid;
@@ -92,7 +92,7 @@ impl ArrayStorage {
         self.chunks.store_mut().spec.cbytes = cbytes;
     }
 
-    /// Forgets a superchunk that has changed.
+    /// Drops a changed superchunk from the caches.
     fn forget(&self, number: u64) {
         self.indexes().remove(&number);
         let first = self.first_chunk(number);
@@ -101,7 +101,7 @@ impl ArrayStorage {
     }
 }
 
-/// Chunks of whole rows, or of any shape and padded.
+/// The geometry of the chunks: clipped at the end of the array, or padded to full shape in the carray proposal.
 fn geometry(grid: &BandedGrid) -> Result<Geometry> {
     let (shape, chunk, itemsize) = (grid.shape(), grid.chunk_shape(), grid.itemsize());
     let itemsize = bloscpack_error::checked::in_memory(itemsize)?;

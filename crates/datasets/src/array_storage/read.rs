@@ -8,11 +8,11 @@ use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// The least number of bytes for which the first chunk is read before memory is allocated.
+/// For larger reads, the first chunk is read before memory is allocated.
 const CHECKED_FROM: u64 = 16 << 20;
 
 impl ArrayStorage {
-    /// Reads a box of elements into `out`, which has exactly their bytes, in C order.
+    /// Reads a box of elements into `out`: exactly their bytes, in C order.
     pub(crate) fn read_box(&self, selection: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.check_plain()?;
         self.grid().check(selection)?;
@@ -27,7 +27,7 @@ impl ArrayStorage {
         self.chunks.read_into(selection, out)
     }
 
-    /// Reads the first chunk of a large box, so that no memory is allocated for one of which no chunk exists.
+    /// Reads the first chunk of a large box, so that a box without chunks fails before memory is allocated for it.
     pub(crate) fn check_first(&self, selection: &[Range<u64>]) -> Result<()> {
         if bytes_of(selection, self.grid().itemsize()) <= CHECKED_FROM {
             return Ok(());
@@ -39,7 +39,7 @@ impl ArrayStorage {
         }
     }
 
-    /// Decompresses the beginning of the data of a chunk, as much as `out` has space for.
+    /// Decompresses the first bytes of a chunk into `out`.
     pub(crate) fn decompress(
         &self,
         chunk: u64,
@@ -52,7 +52,7 @@ impl ArrayStorage {
             if is_whole {
                 decoder.decode(&stored.bytes, out)
             } else {
-                // The last chunk may be longer, as a killed writer leaves it.
+                // The last chunk may have uncounted rows of a writer that was killed.
                 decoder.decode_range(&stored.bytes, 0, out)
             }
         });
@@ -60,13 +60,13 @@ impl ArrayStorage {
         decoded.map_err(|error| self.located(chunk, error.into()))
     }
 
-    /// Decompresses the data of a chunk that the rows need into `out`.
+    /// Reads and decompresses a chunk into `out`.
     pub(super) fn read_chunk(&self, chunk: u64, out: &mut [u8]) -> Result<()> {
         let stored = self.stored(chunk)?;
         self.decompress(chunk, &stored, out)
     }
 
-    /// All data of a chunk.
+    /// Decompresses all data of a chunk, including uncounted rows.
     pub(crate) fn decompressed(&self, chunk: u64, stored: &StoredChunk) -> Result<Vec<u8>> {
         let mut data = vec![0; to_usize(stored.header.nbytes)];
         self.decompress(chunk, stored, &mut data)?;

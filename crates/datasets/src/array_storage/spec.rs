@@ -1,4 +1,4 @@
-//! [`ArraySpec`]: the description of one array.
+//! [`ArraySpec`]: the description of one array, whatever its layout.
 
 use crate::grid::BandedGrid;
 use crate::superchunk::Container;
@@ -7,7 +7,7 @@ use bloscpack_dtype::{DType, Kind};
 use bloscpack_storage::Key;
 use std::num::NonZeroU64;
 
-/// The description of one array, in any layout.
+/// The description of one array, whatever its layout.
 #[derive(Debug, Clone)]
 pub(crate) struct ArraySpec {
     pub dtype: DType,
@@ -16,21 +16,21 @@ pub(crate) struct ArraySpec {
     pub folder: Key,
     pub naming: Naming,
     pub container: Container,
-    /// Chunks of every superchunk but the last.
+    /// Chunks per superchunk; the last one may have fewer.
     pub chunks_per_file: NonZeroU64,
-    /// The compression of new chunks, but for the typesize.
+    /// The compression of new chunks, without the typesize.
     pub settings: ChunkSettings,
-    /// The bytes of a new element, or of a row of them; `None` for zeros.
+    /// The bytes of a default element or row; `None` for zeros.
     pub default: Option<Vec<u8>>,
-    /// The number of rows that the writer expected.
+    /// The number of rows that the creator expected.
     pub expected_rows: u64,
-    /// Compressed bytes, as the dataset counts them. The count may be wrong.
+    /// Compressed bytes of full chunks, as the dataset counts them. The count may be wrong.
     pub cbytes: i64,
-    /// Bytes that the layout adds to this count for each chunk.
+    /// Bytes that this count includes for each chunk in addition.
     pub chunk_overhead: u8,
 }
 
-/// The names of superchunks.
+/// The file names of superchunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
     /// `__0.blp`, `__1.blp`, ...
@@ -44,7 +44,7 @@ pub(crate) enum Naming {
 }
 
 impl Naming {
-    /// The name of superchunk `number`, counted from 0.
+    /// The file name of superchunk `number`, counted from 0.
     pub(crate) fn name(self, number: u64) -> String {
         match self {
             Self::FromZero => format!("__{number}.blp"),
@@ -52,7 +52,7 @@ impl Naming {
         }
     }
 
-    /// The number of the superchunk with this name, if it is spelled as [`name`](Self::name) spells it.
+    /// The number of the superchunk with this file name; `None` unless it is exactly a [`name`](Self::name).
     pub(crate) fn number(self, name: &str) -> Option<u64> {
         let digits = name.strip_prefix("__")?;
         let number: u64 = match self {
@@ -63,19 +63,19 @@ impl Naming {
                 .ok()?
                 .checked_sub(1)?,
         };
-        // Not `__01.blp` or `__+1.blp`.
+        // Excludes `__01.blp` and `__+1.blp`.
         (self.name(number) == name).then_some(number)
     }
 }
 
 impl ArraySpec {
-    /// The settings of new chunks. bcolz counts elements of the dtype where Blosc counts those of the typesize of the chunk,
-    /// so that both have to agree.
+    /// The settings of new chunks. The typesize must match the dtype: bcolz selects elements of a chunk by item number, which
+    /// Blosc counts in units of the typesize.
     pub(crate) fn chunk_settings(&self) -> ChunkSettings {
         self.settings.typesize(self.typesize())
     }
 
-    /// The typesize of its chunks.
+    /// The typesize of new chunks.
     pub(crate) fn typesize(&self) -> u8 {
         typesize(&self.dtype)
     }
@@ -86,7 +86,7 @@ pub(crate) fn typesize(dtype: &DType) -> u8 {
     match dtype.kind() {
         Kind::Bytes | Kind::Object => 1,
         Kind::Text => 4,
-        // Blosc compresses longer elements as single bytes.
+        // Elements of more than 255 bytes do not fit into the header's byte; Blosc treats them as single bytes.
         _ => u8::try_from(dtype.itemsize()).unwrap_or(1).max(1),
     }
 }

@@ -7,7 +7,8 @@ use std::ops::Range;
 
 /// An iterator over rows of an array, in blocks; see [`CArray::blocks`].
 ///
-/// Each item is the range of rows and their bytes. After an error the iterator ends.
+/// Each item is a range of rows and their bytes, in C order and in the byte order of the dtype. After an error the iterator
+/// ends.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -28,7 +29,7 @@ pub struct Blocks<'a> {
     blocks: RowBlocks,
 }
 
-/// Ranges of rows that begin where bands do, but for the first.
+/// Ranges of rows. All but the first begin at a multiple of `rows`.
 #[derive(Debug)]
 pub(crate) struct RowBlocks {
     rest: Range<u64>,
@@ -37,7 +38,7 @@ pub(crate) struct RowBlocks {
 }
 
 impl RowBlocks {
-    /// Blocks of up to `bytes` bytes, but at least a row, of whole bands where that is possible, so that no chunk is
+    /// Blocks of up to `bytes` bytes, but at least one row. If a band fits, blocks consist of whole bands, so that no chunk is
     /// decompressed twice.
     pub(crate) fn new(rest: Range<u64>, row_bytes: usize, band_rows: u64, bytes: usize) -> Self {
         let most = to_u64(bytes / row_bytes.max(1)).max(1);
@@ -62,7 +63,7 @@ impl Iterator for RowBlocks {
         if self.rest.is_empty() {
             return None;
         }
-        // Saturating, since the caller may have asked for rows that do not exist; reading them fails.
+        // Saturates for rows that do not exist; reading them fails.
         let next = (self.rest.start / self.rows).saturating_add(1);
         let end = next.saturating_mul(self.rows).min(self.rest.end);
         let rows = self.rest.start..end;

@@ -22,14 +22,28 @@ use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of a chunk if the expected number of rows is unknown.
+/// Bytes of a chunk if no number of rows is expected.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Chunks of a superchunk in the layouts that allow several.
+/// Default chunks per superchunk in the layouts that allow several.
 const CHUNKS_PER_FILE: NonZeroU64 = NonZeroU64::MIN.saturating_add(15);
-/// Bytes of a dtype's name from which on it may be too long to be read again.
+/// A dtype with a longer name, in bytes, is parsed again to check that readers accept it.
 const LONG_NAME: usize = 1 << 20;
 
-/// Creates an array; a chain of calls that ends in [`create`](Self::create).
+/// Creates an array; a chain of calls that ends in [`create`](Self::create) or [`create_in`](Self::create_in).
+///
+/// | setting | default |
+/// |---|---|
+/// | [`row_shape`](Self::row_shape) | a row is one element |
+/// | [`layout`](Self::layout) | `Bcolz` |
+/// | [`chunk_rows`](Self::chunk_rows) | by `expected_rows`, or 1 MiB |
+/// | [`compressor`](Self::compressor), [`level`](Self::level), [`filter`](Self::filter) | as [`ChunkSettings`] |
+/// | [`default_element`](Self::default_element) | zeros |
+/// | [`index`](Self::index) | no index |
+/// | [`checksum`](Self::checksum) (only `BlzDocument` and `CarrayDocument`) | crc32 |
+/// | [`offsets`](Self::offsets), [`spare`](Self::spare), [`superchunk`](Self::superchunk) (likewise) | true, 0, 16 |
+///
+/// Settings are checked by `create`. A column of a table is described by the same builder; see
+/// [`CTable::builder`](crate::CTable::builder).
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, DatasetLayout};
@@ -58,29 +72,40 @@ pub struct CArrayBuilder {
     new: NewDataset,
 }
 
-/// The length of chunks.
+/// The chosen length of chunks.
 #[derive(Debug, Clone)]
 enum ChunkLength {
-    /// Chosen by the expected number of rows.
+    /// By the expected number of rows.
     Auto,
     Rows(u64),
     Shape(Vec<u64>),
 }
 
 impl CArray {
-    /// Creates an array of elements of this dtype.
+    /// Begins a new array of elements of this dtype, in its byte order.
     #[must_use]
     pub fn builder(dtype: DType) -> CArrayBuilder {
         CArrayBuilder::new(dtype)
     }
 
-    /// Creates an array of values of this type, little-endian.
+    /// Begins a new array of values of a Rust type, stored little-endian.
     #[must_use]
     pub fn of<T: Element>() -> CArrayBuilder {
         CArrayBuilder::new(T::DTYPE)
     }
 
-    /// Creates an array with the dtype, shape, chunks, attributes and layout of this one, but without its rows.
+    /// Begins a new array with the dtype, row shape, chunk shape, compression, default, attributes and layout of this one, but
+    /// without its rows and its index.
+    ///
+    /// ```
+    /// use bloscpack_datasets::CArray;
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let array = CArray::of::<f32>().row_shape(&[3]).create_in(Memory::new())?;
+    /// let other = array.like().create_in(Memory::new())?;
+    /// assert_eq!((other.dtype(), other.shape()), (array.dtype(), array.shape()));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     #[must_use]
     pub fn like(&self) -> CArrayBuilder {
         let spec = self.storage.spec();
@@ -98,22 +123,22 @@ impl CArray {
 }
 
 impl CArrayBuilder {
-    /// A new array of the only column of a schema with its attributes.
+    /// Begins a new array of the only column of a schema, with the schema's attributes.
     ///
     /// # Errors
-    /// Returns wrong usage if there are more columns, or none.
+    /// Returns a usage error if the schema has several columns, or none.
     pub fn of_schema(schema: &Schema) -> Result<Self> {
         let column = schema.only("an array has one column")?;
         Ok(Self::of_column(column).attributes(schema.attributes.clone()))
     }
 
-    /// A new array of the elements of a column.
+    /// Begins a new array with the dtype and row shape of a column of a schema.
     #[must_use]
     pub fn of_column(column: &Column) -> Self {
         CArray::builder(column.dtype.clone()).row_shape(&column.row_shape)
     }
 
-    /// The same of longer elements, which begin with those of before.
+    /// Changes the dtype to a wider one. The default is padded with zeros.
     pub(crate) fn widened(mut self, dtype: DType) -> Result<Self> {
         if !self.default.is_empty() {
             self.default.resize(in_memory(dtype.itemsize())?, 0);
@@ -137,44 +162,46 @@ impl CArrayBuilder {
         }
     }
 
-    /// The number of elements of a row along each axis after the first. By default a row is one element.
+    /// The number of elements of a row along each axis after the first; at least 1 each. By default a row is one element.
     #[must_use]
     pub fn row_shape(mut self, shape: &[u64]) -> Self {
         self.row_shape = shape.to_vec();
         self
     }
 
-    /// The number of rows of a chunk. By default it follows from [`expected_rows`](Self::expected_rows) as in bcolz; if these
-    /// are not set, a chunk has 1 MiB.
+    /// The number of rows of a chunk; at least 1, and at most [`MAX_NBYTES`](blosc1::MAX_NBYTES) bytes. By default it follows
+    /// from [`expected_rows`](Self::expected_rows), or is 1 MiB of rows if that is not set.
     #[must_use]
     pub fn chunk_rows(mut self, rows: u64) -> Self {
         self.chunks = ChunkLength::Rows(rows);
         self
     }
 
-    /// The number of elements of a chunk along each axis. In all layouts but [`DatasetLayout::CarrayDocument`] chunks have whole
-    /// rows.
+    /// The number of elements of a chunk along each axis, rows first. Except in [`DatasetLayout::CarrayDocument`], it must be
+    /// whole rows. The last call of `chunk_rows` and `chunk_shape` counts.
     #[must_use]
     pub fn chunk_shape(mut self, shape: &[u64]) -> Self {
         self.chunks = ChunkLength::Shape(shape.to_vec());
         self
     }
 
-    /// The expected number of rows, from which the length of chunks is chosen.
+    /// The expected number of rows, from which the chunk length is chosen as in bcolz (in the layout `Blz`, as in BLZ). It is
+    /// stored, and does not limit the array.
     #[must_use]
     pub fn expected_rows(mut self, rows: u64) -> Self {
         self.expected_rows = Some(rows);
         self
     }
 
-    /// The bytes of new elements where no value is given, or of a row of them; zeros by default.
+    /// The default that [`CArray::resize`] appends, and that pads chunks in the layout `CarrayDocument`: the bytes of one
+    /// element, or of a row (except in `CarrayDocument`). Zeros by default. At most 1 MiB.
     #[must_use]
     pub fn default_element(mut self, bytes: &[u8]) -> Self {
         self.default = bytes.to_vec();
         self
     }
 
-    /// The compressor of the chunks.
+    /// The compressor of the chunks. `Bcolz` refuses Snappy, and `Blz` refuses Zstandard.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
         self.settings.compressor = compressor;
@@ -188,94 +215,97 @@ impl CArrayBuilder {
         self
     }
 
-    /// The filter that is applied to each block before compression.
+    /// The filter that is applied to each block before compression. `Blz` refuses bitshuffle.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
         self.settings.filter = filter;
         self
     }
 
-    /// The checksum of each chunk; crc32 by default. Only the layouts of the two documents have checksums.
+    /// The checksum of each chunk; crc32 by default. Ignored in `Bcolz` and `Blz`, which have no checksums.
     #[must_use]
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.superchunk_options.checksum = checksum;
         self
     }
 
-    /// Whether superchunks have a table with the positions of their chunks; true by default. Only the layouts of the two
-    /// documents have one.
+    /// Whether superchunks contain an offset table with the positions of their chunks; true by default. Without one, readers
+    /// follow the chunks' lengths. Ignored in `Bcolz` and `Blz`.
     #[must_use]
     pub fn offsets(mut self, offsets: bool) -> Self {
         self.superchunk_options.offsets = offsets;
         self
     }
 
-    /// Bytes left free after each chunk, so that it can be changed in place; 0 by default. Only the layouts of the two documents
-    /// allow it, with a table of offsets.
+    /// Bytes left free after each chunk, so that a longer chunk can replace it in place; 0 by default. Requires an offset
+    /// table. Ignored in `Bcolz` and `Blz`.
     #[must_use]
     pub fn spare(mut self, bytes: u32) -> Self {
         self.superchunk_options.spare = bytes;
         self
     }
 
-    /// The number of chunks of a superchunk, in the layouts of the two documents; 16 by default.
+    /// Chunks per superchunk; 16 by default. Ignored in `Bcolz` and `Blz`, whose superchunks contain one chunk.
     #[must_use]
     pub fn superchunk(mut self, chunks: NonZeroU64) -> Self {
         self.chunks_per_file = chunks;
         self
     }
 
-    /// Keeps an [`Index`](crate::Index) of the array; false by default. It is written by each flush, which then computes the
-    /// statistics of the superchunks that it writes. Only the layouts of bcolz and BLZ have indexes.
+    /// Whether to keep an [`Index`](crate::Index) of the array; false by default. Each flush then computes the statistics of
+    /// the superchunks that it writes. Only `Bcolz` and `Blz` have indexes, and only for single elements with an order.
     #[must_use]
     pub fn index(mut self, index: bool) -> Self {
         self.index = index;
         self
     }
 
-    /// The attributes.
+    /// The user's attributes; none by default.
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
         self.new.attributes = attributes;
         self
     }
 
-    /// The layout of the directory; that of bcolz by default.
+    /// The layout of the directory; [`DatasetLayout::Bcolz`] by default.
     #[must_use]
     pub fn layout(mut self, layout: DatasetLayout) -> Self {
         self.new.layout = layout;
         self
     }
 
-    /// Replaces an existing dataset; false by default.
+    /// Whether to replace a dataset that exists in the same place; false by default. The old one stays until the first flush.
+    /// Other files in the directory are kept.
     #[must_use]
     pub fn replace(mut self, replace: bool) -> Self {
         self.new.replace = replace;
         self
     }
 
-    /// Threads, memory and limits.
+    /// Threads, cache, limits and lock timeout, as for [`Dataset::edit_with`](crate::Dataset::edit_with).
     #[must_use]
     pub fn options(mut self, options: Options) -> Self {
         self.new.options = options;
         self
     }
 
-    /// Creates the array in this directory, which is made if it is missing; its parent has to exist. Others see the array after
-    /// the first [`flush`](CArray::flush).
+    /// Creates the array in a directory. The directory is created if it is missing; its parent must exist. The array has no
+    /// rows. Others see it after the first [`flush`](CArray::flush).
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the directory contains a dataset that is not to be
-    /// replaced, or anything else; a usage error for properties that the layout cannot store;
-    /// [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) for a layout that this build does not support;
-    /// [`Code::NoIndex`](bloscpack_error::Code::NoIndex) for an index of an array that cannot have one;
-    /// any error of the file system.
+    /// * [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the directory contains a dataset and
+    ///   [`replace`](Self::replace) is false, or if it contains anything else
+    /// * a usage error for settings that the layout cannot store, and for the directory of a column
+    /// * [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) for a layout that this build does not support
+    /// * [`Code::NoIndex`](bloscpack_error::Code::NoIndex) for an index of an array that cannot have one
+    /// * [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another process has the directory open for changes
+    /// * any error of the file system
     pub fn create(self, path: impl AsRef<Path>) -> Result<CArray> {
         let store = new_store(path.as_ref())?;
         self.create_at(store)
     }
 
-    /// Creates the array at the root of a store.
+    /// Creates the array at the root of a store, such as [`Memory`](bloscpack_storage::Memory).
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
@@ -290,7 +320,7 @@ impl CArrayBuilder {
         self.create_beneath(&files, &Key::root(), self.new.layout, new, (&resources, 1))
     }
 
-    /// Creates an array in a folder that contains no dataset.
+    /// Creates an array in a folder without a dataset.
     pub(crate) fn create_beneath(
         &self,
         files: &Arc<Files>,
@@ -314,13 +344,13 @@ impl CArrayBuilder {
         Ok(array)
     }
 
-    /// The same array, with an index if its elements have an order.
+    /// Requests an index if the elements have an order.
     pub(crate) fn with_index_if_possible(self) -> Self {
         let index = self.index || check_elements(&self.dtype, &self.row_shape).is_ok();
         Self { index, ..self }
     }
 
-    /// The same array, compressed and divided into superchunks as another one.
+    /// Copies compression and superchunk settings from another array.
     pub(crate) fn stored_as(self, other: &CArray) -> Self {
         let spec = other.storage.spec();
         let options = spec.container.options();
@@ -335,13 +365,13 @@ impl CArrayBuilder {
         }
     }
 
-    /// The same array with this expected number of rows, unless it was set.
+    /// Sets the expected number of rows, unless the caller has set it.
     pub(crate) fn expecting(mut self, rows: u64) -> Self {
         self.expected_rows.get_or_insert(rows);
         self
     }
 
-    /// Decides all properties, and refuses those that no layout can store.
+    /// Decides all properties, and refuses those that no layout can store. The layout checks its own restrictions later.
     pub(crate) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
         self.check_settings()?;
         self.check_dtype()?;
@@ -390,7 +420,7 @@ impl CArrayBuilder {
                 "this is an object dtype (Python pointers) and cannot be stored",
             ));
         }
-        // A name can be longer than what is accepted when it is read. Only a long one takes the time.
+        // A dtype can be valid although its name is too long to be parsed. Checking takes time, so only long names are parsed.
         let name = self.dtype.to_string();
         if name.len() > LONG_NAME && DType::parse(&name).is_err() {
             let len = name.len();
@@ -406,7 +436,7 @@ impl CArrayBuilder {
         let mut axes = self.row_shape.iter();
         let bytes = axes.try_fold(self.dtype.itemsize(), |bytes, len| bytes.checked_mul(*len));
         match bytes {
-            // An axis of 0 may come after an overflow.
+            // The product may overflow before an axis of 0 is reached.
             _ if self.row_shape.contains(&0) || self.dtype.itemsize() == 0 => {
                 Err(Error::usage("rows of no bytes cannot be stored"))
             }
@@ -435,7 +465,7 @@ impl CArrayBuilder {
         Ok(default)
     }
 
-    /// The rows, and the shape, of a chunk.
+    /// The rows and the shape of a chunk.
     fn chunk_length(&self, layout: DatasetLayout, row_bytes: u64) -> (u64, Vec<u64>) {
         let base = match layout {
             DatasetLayout::Blz => ChunkBase::Base1024,

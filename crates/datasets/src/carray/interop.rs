@@ -1,4 +1,4 @@
-//! Arrays of the crate `ndarray`, written.
+//! Writes arrays of the crate `ndarray`.
 
 use super::CArray;
 use bloscpack_dtype::native::Element;
@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 impl CArray {
-    /// Appends the rows of an array of the crate `ndarray`, whatever its order in memory.
+    /// Appends the rows of an array of the crate `ndarray`: its items along the first axis. Its order in memory does not
+    /// matter; if it is not C order, the elements are copied.
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -23,7 +24,8 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`append_values`](Self::append_values), and a usage error for rows of another shape.
+    /// Returns the errors of [`append_values`](Self::append_values), and a usage error for rows of another shape and for an
+    /// array without axes.
     pub fn append_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
         &mut self,
         values: &ArrayBase<S, D>,
@@ -43,11 +45,11 @@ impl CArray {
         self.append_values(&in_order(values))
     }
 
-    /// Sets the elements of the box that begins at this position to those of an array of the crate `ndarray`, whatever its
-    /// order in memory.
+    /// Sets the box that begins at position `at` to the elements of an array of the crate `ndarray`. Its order in memory does
+    /// not matter.
     ///
     /// # Errors
-    /// Returns the errors of [`set`](Self::set).
+    /// Returns the errors of [`set`](Self::set), and a usage error if `at` and `values` have different numbers of axes.
     pub fn set_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
         &mut self,
         at: &[u64],

@@ -21,11 +21,14 @@ pub use blocks::Blocks;
 pub(crate) use blocks::RowBlocks;
 pub use builder::CArrayBuilder;
 
-/// An array of elements of one type, with one or more axes, compressed in a directory.
+/// An array of elements of one dtype, with one or more axes, in the compressed files of a directory.
 ///
-/// The first axis counts rows, which can be appended and cut off. Any box of elements can be read and set. This `CArray` sees
-/// its changes at once. Others see them after [`flush`](Self::flush), which makes all of them permanent atomically. Changes
-/// that are not flushed when a `CArray` is dropped are lost.
+/// The first axis counts rows, which can be appended and cut off. Any box of elements can be read and set. Positions are
+/// 0-based, elements are in C order, and bytes are in the byte order of the dtype.
+///
+/// A `CArray` sees its own changes at once. Others see them after [`flush`](Self::flush), which makes all of them permanent
+/// atomically. Changes that were not flushed are lost when it is dropped. Appended rows that do not fill a chunk stay in memory
+/// until they do, or until the next flush or read.
 ///
 /// ```
 /// use bloscpack_datasets::CArray;
@@ -48,14 +51,14 @@ pub struct CArray {
     storage: ArrayStorage,
     attributes: Attributes,
     warnings: Vec<String>,
-    /// The number of rows that others see.
+    /// The number of rows at the last flush, which others see.
     flushed_rows: u64,
-    /// The index, once a reader has asked for zones.
+    /// The index, read when zones are first requested.
     pub(crate) zones: OnceLock<Option<Index>>,
 }
 
 impl CArray {
-    /// Opens a dataset that is an array.
+    /// Opens the array at a handle, with the share of the resources of one of `columns` columns.
     pub(crate) fn open_beneath(
         handle: Handle,
         lenient: bool,
@@ -74,7 +77,7 @@ impl CArray {
         Ok(array)
     }
 
-    /// An array that is described, which may be one of several columns.
+    /// Makes an array of its description. It may be one of several columns.
     pub(crate) fn of_spec(
         handle: Handle,
         spec: ArraySpec,
@@ -92,43 +95,44 @@ impl CArray {
         })
     }
 
-    /// The type of its elements.
+    /// The dtype of the elements.
     #[must_use]
     pub fn dtype(&self) -> &DType {
         &self.storage.spec().dtype
     }
 
-    /// The number of elements along each axis, rows first.
+    /// The number of elements along each axis, rows first; at least one axis. Axes after the first are at least 1.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         self.storage.grid().shape()
     }
 
-    /// The number of rows, which is that of elements along the first axis.
+    /// The number of rows: the length of the first axis.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.storage.grid().rows()
     }
 
-    /// Bytes of a row, uncompressed; at least 1.
+    /// Uncompressed bytes of a row; at least 1.
     #[must_use]
     pub fn row_bytes(&self) -> usize {
         self.storage.grid().row_bytes()
     }
 
-    /// The number of elements of a chunk along each axis. Chunks at the end of an axis may have fewer.
+    /// The number of elements of a chunk along each axis. Chunks at the end of an axis contain fewer. Except in the layout
+    /// `carray-doc`, a chunk contains whole rows.
     #[must_use]
     pub fn chunk_shape(&self) -> &[u64] {
         self.storage.grid().chunk_shape()
     }
 
-    /// The number of chunks.
+    /// The number of chunks that the rows need.
     #[must_use]
     pub fn chunks(&self) -> u64 {
         self.storage.grid().chunks()
     }
 
-    /// The layout of its directory.
+    /// The layout of the directory.
     #[must_use]
     pub fn layout(&self) -> DatasetLayout {
         self.handle.layout
@@ -140,46 +144,49 @@ impl CArray {
         self.storage.grid().nbytes()
     }
 
-    /// Compressed bytes of all chunks, as the dataset counts them. Real datasets contain wrong and negative counts.
+    /// Compressed bytes of the full chunks, as the dataset counts them. Real datasets contain wrong and negative counts;
+    /// [`survey`](Self::survey) measures the files. In tables of `blz-doc`, the first column has the count of all columns;
+    /// `carray-doc` stores no count, so that it begins at 0 when the array is opened.
     #[must_use]
     pub fn stated_cbytes(&self) -> i64 {
         self.storage.spec().cbytes
     }
 
-    /// The bytes of a new element, or of a row of them, where no value is given. `None` means zeros.
+    /// The default that [`resize`](Self::resize) appends: the bytes of one element, or of a whole row. `None` means zeros.
     #[must_use]
     pub fn default_element(&self) -> Option<&[u8]> {
         self.storage.spec().default.as_deref()
     }
 
-    /// The attributes that users attached to it.
+    /// The user's attributes; empty if there are none, and for columns in the layouts of the documents.
     #[must_use]
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// Everything unusual about its small files that does not prevent reading it.
+    /// Problems of the small files that do not prevent reading, such as a missing `__attrs__` or a default that is not a value
+    /// of the dtype. Each begins with the file's name.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// Whether it has fewer rows than others see.
+    /// Whether it has fewer rows than at the last flush.
     pub(crate) fn has_fewer_rows(&self) -> bool {
         self.rows() < self.flushed_rows
     }
 
-    /// Whether it has more or fewer rows than others see.
+    /// Whether it has more or fewer rows than at the last flush.
     pub(crate) fn has_other_rows(&self) -> bool {
         self.rows() != self.flushed_rows
     }
 
-    /// Notes that others see all rows.
+    /// Notes that all rows were flushed.
     pub(crate) fn set_flushed(&mut self) {
         self.flushed_rows = self.rows();
     }
 
-    /// The same array as a column of a table.
+    /// Makes the array a column of a table.
     pub(crate) fn in_table(mut self, table: &Handle) -> Self {
         self.handle.in_table = true;
         self.handle.failed = Arc::clone(&table.failed);

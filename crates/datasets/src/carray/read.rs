@@ -1,4 +1,4 @@
-//! Reads elements.
+//! Reads elements of a [`CArray`].
 
 use super::{Blocks, CArray};
 use bloscpack_array::{Array, Description, Grid, Zones, bytes_of};
@@ -8,11 +8,14 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// Bytes that are read at once. A hostile shape must not take memory for elements that no chunk contains.
+/// Bytes that are read at once, so that a hostile shape takes no memory for elements that no chunk contains.
 const STEP: u64 = 64 << 20;
 
 impl CArray {
-    /// The bytes of these rows, in C order and in the byte order of the dtype.
+    /// Reads rows as bytes, in C order and in the byte order of the dtype.
+    ///
+    /// The result has [`row_bytes`](Self::row_bytes) bytes for each row. Memory is filled as chunks are found, so that a
+    /// damaged count of rows does not exhaust it. An empty range within the array gives no bytes.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -23,14 +26,15 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for rows that do not exist,
-    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for an array of Python objects, and any error of the
-    /// superchunks.
+    /// * [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for rows that do not exist
+    /// * [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for an array of Python objects
+    /// * [`Code::NoMemory`](bloscpack_error::Code::NoMemory) if the result does not fit into memory
+    /// * damage of the superchunks that contain the rows, with file, chunk and byte, and I/O errors
     pub fn read_rows(&self, rows: Range<u64>) -> Result<Vec<u8>> {
         self.read_in_steps(&self.storage.grid().whole_rows(rows))
     }
 
-    /// Reads a box in steps, each of which is in memory only if chunks contain it.
+    /// Reads a box in steps of about [`STEP`] bytes. Each step touches memory only if its chunks exist.
     fn read_in_steps<T: bytemuck::Pod>(&self, slice: &[Range<u64>]) -> Result<Vec<T>> {
         let grid = self.storage.grid();
         grid.check(slice)?;
@@ -45,12 +49,12 @@ impl CArray {
             .next_multiple_of(grid.band_rows());
         self.storage.check_plain()?;
         self.storage.check_first(slice)?;
-        // Zeros that are not written take no memory. Where there is no space for all of them, the vector grows step by step.
+        // Untouched zeros take no memory. If their address space cannot be reserved, the vector grows step by step.
         let count = in_memory(total / size)?;
         let mut values = bytemuck::try_zeroed_vec(count).unwrap_or_else(|()| Vec::new());
         let (mut filled, mut row) = (0usize, rows.start);
         while row < rows.end {
-            // After the first, steps begin where bands do.
+            // All steps but the first begin at a band, so that no chunk is decompressed twice.
             let end = ((row / per_step + 1) * per_step).min(rows.end);
             let step: Vec<Range<u64>> = std::iter::once(row..end)
                 .chain(rest.iter().cloned())
@@ -73,33 +77,47 @@ impl CArray {
         Ok(values)
     }
 
-    /// Reads these rows into `out`, which has exactly [`row_bytes`](Self::row_bytes) for each.
+    /// Reads rows into `out`, which must be exactly [`row_bytes`](Self::row_bytes) long for each row.
     ///
     /// # Errors
-    /// Returns the errors of [`read_rows`](Self::read_rows), and a usage error for a buffer of another length.
+    /// Returns the errors of [`read_rows`](Self::read_rows), and a usage error for a buffer of another length. After an error
+    /// the content of `out` is unspecified.
     pub fn read_rows_into(&self, rows: Range<u64>, out: &mut [u8]) -> Result<()> {
         self.storage
             .read_box(&self.storage.grid().whole_rows(rows), out)
     }
 
-    /// The bytes of a box of elements in C order. `slice` has a range for each axis. Only the blocks of chunks that contain
-    /// elements of the box are decompressed.
+    /// Reads a box of elements as bytes, in C order and in the byte order of the dtype. `slice` has one range for each axis.
+    ///
+    /// Reads only the superchunks, and decompresses only the blocks of chunks, that contain elements of the box.
+    ///
+    /// ```
+    /// use bloscpack_datasets::CArray;
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let mut array = CArray::of::<u8>().row_shape(&[3]).create_in(Memory::new())?;
+    /// array.append_values(&[1u8, 2, 3, 4, 5, 6])?;
+    /// assert_eq!(array.read_slice(&[0..2, 1..3])?, [2, 3, 5, 6]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`read_rows`](Self::read_rows).
+    /// Returns the errors of [`read_rows`](Self::read_rows), also for another number of ranges than axes.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.read_in_steps(slice)
     }
 
-    /// Reads a box of elements into `out`, which has exactly their bytes, in C order.
+    /// Reads a box of elements into `out`, which must be exactly as long as their bytes.
     ///
     /// # Errors
-    /// Returns the errors of [`read_slice`](Self::read_slice), and a usage error for a buffer of another length.
+    /// Returns the errors of [`read_slice`](Self::read_slice), and a usage error for a buffer of another length. After an error
+    /// the content of `out` is unspecified.
     pub fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.storage.read_box(slice, out)
     }
 
-    /// Reads a box of elements as values, in C order and in the byte order of this machine.
+    /// Reads a box of elements as values of a Rust type, in C order and in the byte order of this machine. `out` has exactly
+    /// one value for each element.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -112,7 +130,8 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`read_slice_into`](Self::read_slice_into), and a usage error if the elements have another type.
+    /// Returns the errors of [`read_slice_into`](Self::read_slice_into), and
+    /// [`Code::WrongType`](bloscpack_error::Code::WrongType) if [`Element::is`] is false for the dtype.
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
         native::check::<T>(self.dtype())?;
         self.storage
@@ -121,10 +140,11 @@ impl CArray {
         Ok(())
     }
 
-    /// The values of these rows, in C order.
+    /// Reads rows as values of a Rust type, in C order: as many values for each row as a row has elements.
     ///
     /// # Errors
-    /// Returns the errors of [`read`](Self::read).
+    /// Returns the errors of [`read_rows`](Self::read_rows), and [`Code::WrongType`](bloscpack_error::Code::WrongType) if
+    /// [`Element::is`] is false for the dtype.
     pub fn to_vec<T: Element>(&self, rows: Range<u64>) -> Result<Vec<T>> {
         native::check::<T>(self.dtype())?;
         let mut values = self.read_in_steps(&self.storage.grid().whole_rows(rows))?;
@@ -132,7 +152,7 @@ impl CArray {
         Ok(values)
     }
 
-    /// A box of elements as an array of the crate `ndarray`.
+    /// Reads a box of elements as an array of the crate `ndarray`, with as many axes as this array.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read).
@@ -147,8 +167,10 @@ impl CArray {
             .map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// An iterator over these rows, in blocks of up to `bytes` bytes, but at least a row. Only one block is in memory at a
-    /// time.
+    /// Iterates over rows in blocks of up to `bytes` bytes, but at least one row. Each block is read when it is requested.
+    ///
+    /// If `bytes` is at least the size of a chunk's rows, blocks end at chunk boundaries, so that no chunk is decompressed
+    /// twice. Rows that do not exist are an error of the first block that contains them.
     #[must_use]
     pub fn blocks(&self, rows: Range<u64>, bytes: usize) -> Blocks<'_> {
         Blocks::new(self, rows, bytes)
@@ -174,7 +196,7 @@ impl Array for CArray {
 
     fn description(&self) -> Result<Description> {
         let itemsize = in_memory(self.dtype().itemsize())?;
-        // The default may be that of a whole row, of which an element stands for all if they are the same.
+        // The default may be a whole row. If all its elements are the same, one of them is the fill value.
         let first = self.default_element().and_then(|row| {
             let first = row.get(..itemsize).filter(|first| !first.is_empty())?;
             let is_same = row.chunks(itemsize).all(|other| other == first);

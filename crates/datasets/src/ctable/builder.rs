@@ -16,7 +16,11 @@ use bloscpack_storage::{Access, Key, Store};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Creates a table; a chain of calls that ends in [`create`](Self::create).
+/// Creates a table; a chain of calls that ends in [`create`](Self::create) or [`create_in`](Self::create_in).
+///
+/// Each column is a name and a [`CArrayBuilder`]. Layout, options and `replace` are set for the table and ignored in the
+/// columns. In the layouts of the documents, columns have no attributes of their own, and the compression settings of the first
+/// column are stored for all.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
@@ -38,11 +42,11 @@ pub struct CTableBuilder {
     new: NewDataset,
 }
 
-/// The default number of rows of a chunk, where it is the same in all columns.
+/// The default number of rows of a chunk in the layouts of the documents, where all columns share it.
 const SHARED_CHUNK_ROWS: u64 = 1 << 16;
 
 impl CTable {
-    /// Creates a table.
+    /// Begins a new table without columns.
     #[must_use]
     pub fn builder() -> CTableBuilder {
         CTableBuilder::default()
@@ -50,7 +54,7 @@ impl CTable {
 }
 
 impl CTableBuilder {
-    /// A new table of the columns of a schema with its attributes, where `each` says more of every column.
+    /// Begins a new table with the columns and attributes of a schema. `each` may change the builder of each column.
     #[must_use]
     pub fn of_schema(
         schema: &Schema,
@@ -62,70 +66,73 @@ impl CTableBuilder {
         })
     }
 
-    /// Adds a column after the others. In the layouts of the two documents, a dot in its name makes it a column inside of
-    /// another one.
+    /// Adds a column after the others. The name becomes the name of a folder, and [`create`](Self::create) refuses names that
+    /// are not valid for one. In the layouts of the documents, a dot nests the column: `position.lat` is the column `lat`
+    /// inside `position`.
     #[must_use]
     pub fn column(mut self, name: impl Into<String>, array: CArrayBuilder) -> Self {
         self.columns.push((name.into(), array));
         self
     }
 
-    /// The layout of the directory; that of bcolz by default. The layouts of the columns are ignored.
+    /// The layout of the directory; [`DatasetLayout::Bcolz`] by default.
     #[must_use]
     pub fn layout(mut self, layout: DatasetLayout) -> Self {
         self.new.layout = layout;
         self
     }
 
-    /// The number of rows of a chunk in all columns. In the layouts of the two documents it has to be the same in all, and is
-    /// 65536 by default; in the others each column decides by default.
+    /// The number of rows of a chunk in all columns. By default each column's builder decides; in the layouts of the documents,
+    /// where all columns share it, the default is 65,536.
     #[must_use]
     pub fn chunk_rows(mut self, rows: u64) -> Self {
         self.chunk_rows = Some(rows);
         self
     }
 
-    /// Keeps an [`Index`](crate::Index) of each column that can have one; false by default.
+    /// Whether to keep an [`Index`](crate::Index) of each column that can have one; false by default. Only `Bcolz` and `Blz`
+    /// have indexes.
     #[must_use]
     pub fn index(mut self, index: bool) -> Self {
         self.index = index;
         self
     }
 
-    /// The attributes.
+    /// The user's attributes of the table; none by default.
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
         self.new.attributes = attributes;
         self
     }
 
-    /// Replaces an existing dataset; false by default.
+    /// Whether to replace a dataset that exists in the same place; see [`CArrayBuilder::replace`].
     #[must_use]
     pub fn replace(mut self, replace: bool) -> Self {
         self.new.replace = replace;
         self
     }
 
-    /// Threads, memory and limits. The options of the columns are ignored.
+    /// Threads, cache, limits and lock timeout, as for [`Dataset::edit_with`](crate::Dataset::edit_with).
     #[must_use]
     pub fn options(mut self, options: Options) -> Self {
         self.new.options = options;
         self
     }
 
-    /// Creates the table in this directory, which is made if it is missing; its parent has to exist. Others see the table after
-    /// the first [`flush`](CTable::flush).
+    /// Creates the table in a directory. The directory is created if it is missing; its parent must exist. The table has no
+    /// rows. Others see it after the first [`flush`](CTable::flush).
     ///
     /// # Errors
-    /// Returns the errors of [`CArrayBuilder::create`], and a usage error for names that columns cannot have, or that occur
-    /// twice.
+    /// Returns the errors of [`CArrayBuilder::create`], and a usage error for column names that are not valid for a folder,
+    /// that occur twice, or that would contain one another, and for a table without columns in the layouts of the
+    /// documents.
     pub fn create(self, path: impl AsRef<Path>) -> Result<CTable> {
         self.check()?;
         let store = new_store(path.as_ref())?;
         self.create_at(store)
     }
 
-    /// Creates the table at the root of a store.
+    /// Creates the table at the root of a store, such as [`Memory`](bloscpack_storage::Memory).
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
@@ -179,7 +186,7 @@ impl CTableBuilder {
 }
 
 impl CTable {
-    /// Creates one of so many columns, in a folder of its own or as one that is described with the others.
+    /// Creates one of `columns` columns: as a dataset in its own folder, or described with the others.
     pub(super) fn new_column(
         &self,
         name: &str,
@@ -213,7 +220,7 @@ impl CTable {
             handle.files.make_folders(&spec.folder)?;
             CArray::of_spec(handle.clone(), spec, &self.resources, columns)?
         };
-        // Superchunks of an earlier column of this name may be there, and its index.
+        // A deleted column of this name may have left superchunks and an index.
         column.storage().clear()?;
         column.clear_index()?;
         Ok(column.in_table(handle))

@@ -1,4 +1,4 @@
-//! Changes rows, columns and attributes.
+//! Changes rows, columns and attributes of a [`CTable`].
 
 use super::{CTable, Column, names};
 use crate::array_storage::ArraySpec;
@@ -20,7 +20,7 @@ impl CTable {
             .try_for_each(|name| self.column(name).map(|_| ()))
     }
 
-    /// All columns, opened, to be changed. Nothing is changed yet.
+    /// Opens all columns for changes.
     pub(crate) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
         self.handle.check_writable()?;
         self.open_all()?;
@@ -38,8 +38,7 @@ impl CTable {
         array.ok_or_else(|| Error::bug(format!("column {name:?} that was opened is not open")))
     }
 
-    /// The number of rows. Refuses to change a table with columns of different lengths, which the crash of another program
-    /// leaves.
+    /// The number of rows. Refuses tables whose columns have different lengths, as a crash of another program leaves them.
     fn check_even(&self) -> Result<u64> {
         let rows = self.rows()?;
         for name in &self.names {
@@ -53,11 +52,16 @@ impl CTable {
         Ok(rows)
     }
 
-    /// Appends rows, given by the bytes of each column in their order, in C order and in the byte order of the dtype.
+    /// Appends rows. `columns` has the bytes of each column, in the order of [`names`](Self::names): whole rows in C order, in
+    /// the byte order of the column's dtype, and equally many for each column.
+    ///
+    /// Columns are compressed in parallel. Each flush rewrites the last chunk of each column if it is not full, so append many
+    /// rows between flushes.
     ///
     /// # Errors
-    /// Returns a usage error for another number of columns, for bytes that are not whole rows or different numbers of them,
-    /// and if the table was opened for reading; any error of the superchunks and of the store.
+    /// Returns a usage error for another number of columns, for bytes that are not whole rows, for different numbers of rows,
+    /// and for a table whose columns have different lengths; otherwise the errors of [`CArray::append`]. If one column fails
+    /// halfway, no column can be flushed.
     pub fn append(&mut self, columns: &[&[u8]]) -> Result<()> {
         self.handle.check_writable()?;
         self.check_even()?;
@@ -83,7 +87,7 @@ impl CTable {
         let threads = arrays
             .first()
             .map_or(1, |array| array.storage().resources().threads);
-        // Threads per column.
+        // The threads of each column.
         let within = (threads / count.max(1)).max(1);
         let done = parallel::for_each(
             threads,
@@ -93,18 +97,19 @@ impl CTable {
         self.handle.tried(done)
     }
 
-    /// Sets a box of elements of a column to the bytes in `data`, in C order. `slice` has a range for each axis.
+    /// Sets a box of elements of a column to `data`; see [`CArray::set_slice`].
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::set_slice`], and a usage error for an unknown column.
+    /// Returns the errors of [`CArray::set_slice`], and [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown
+    /// column.
     pub fn set_slice(&mut self, name: &str, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.column_mut(name)?.set_slice(slice, data)
     }
 
-    /// Cuts all columns off after the first `rows` rows.
+    /// Removes all rows after the first `rows` rows, in all columns.
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::trim`].
+    /// Returns the errors of [`CArray::trim`], and a usage error for a table whose columns have different lengths.
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.handle.check_writable()?;
         self.check_even()?;
@@ -113,17 +118,17 @@ impl CTable {
         self.handle.tried(done)
     }
 
-    /// Cuts rows off or appends default rows in all columns, until there are `rows`.
+    /// Removes rows from the end of all columns, or appends rows of each column's default, until there are `rows`.
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::resize`].
+    /// Returns the errors of [`CArray::resize`], and a usage error for a table whose columns have different lengths.
     pub fn resize(&mut self, rows: u64) -> Result<()> {
         self.handle.check_writable()?;
         if rows < self.check_even()? {
             return self.trim(rows);
         }
         let mut columns = self.all_mut()?;
-        // If one of them cannot have so many rows, none is changed.
+        // Check all columns before changing one.
         for array in &columns {
             array.storage().resized_grid(rows)?;
         }
@@ -132,12 +137,28 @@ impl CTable {
         self.handle.tried(done)
     }
 
-    /// Adds a column before the one at `position`, or after the last one. `data` has its elements, as many as there are rows.
-    /// Nested columns stay next to their siblings.
+    /// Adds a column before the column at `position`; `None`, or a position past the end, adds it after the last one.
+    ///
+    /// `data` contains the elements of all rows, in C order and in the byte order of the dtype. In a table without columns, it
+    /// determines the number of rows. In the layouts of the documents, the column gets the chunk length and the compression of
+    /// the first column, and nested columns stay next to their siblings.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, CTable};
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let mut table = CTable::builder().column("id", CArray::of::<u8>()).create_in(Memory::new())?;
+    /// table.append(&[&[1, 2, 3]])?;
+    /// table.add_column("flag", CArray::of::<u8>(), &[0, 1, 0], Some(0))?;
+    /// table.flush()?;
+    /// assert_eq!(table.names(), ["flag", "id"]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns a usage error for a name that the column cannot have, for another number of rows, and if the table was opened
-    /// for reading; any error of the store.
+    /// Returns a usage error for a name that exists or is not valid for a folder, for settings that the layout cannot store,
+    /// and for another number of rows; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the table was opened for reading;
+    /// any error of the store.
     pub fn add_column(
         &mut self,
         name: &str,
@@ -159,7 +180,7 @@ impl CTable {
             Some(first) => array.stored_as(first),
             None => array.expecting(rows),
         };
-        // A column that is refused must not change anything.
+        // Check everything before changing anything.
         if let (Some(first), Some(chunk_rows)) = (first, chunk_rows) {
             let new = array.clone().chunk_rows(chunk_rows).plan(layout)?;
             let other = first.storage().spec();
@@ -184,11 +205,28 @@ impl CTable {
         self.put_all()
     }
 
-    /// Makes room in a column of text or bytes for elements of this many characters or bytes.
+    /// Widens a column of `U` or `S` to `len` characters or bytes per element. All elements are rewritten, and the whole column
+    /// is held in memory. Attributes and missing values are kept; an index of the column is dropped.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, CTable};
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let names = CArray::builder(DType::bytes(2)?);
+    /// let mut table = CTable::builder().column("name", names).create_in(Memory::new())?;
+    /// table.append(&[b"abcd"])?;
+    /// table.flush()?;
+    /// table.widen_column("name", 3)?;
+    /// table.flush()?;
+    /// assert_eq!(table.column("name")?.read_rows(0..2)?, b"ab\0cd\0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns a usage error for an unknown column, for one of another type, for fewer than there are, and if the table was opened
-    /// for reading; any error of the store.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown column, and a usage error for a column of
+    /// another dtype and for a width that is not larger; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the table was
+    /// opened for reading; any error of the superchunks and of the store.
     pub fn widen_column(&mut self, name: &str, len: u64) -> Result<()> {
         self.handle.check_writable()?;
         let rows = self.check_even()?;
@@ -219,11 +257,13 @@ impl CTable {
         Ok(())
     }
 
-    /// Removes a column. With `keep`, its files stay; nothing reads them, and a new column of the same name replaces them.
+    /// Removes a column and its files. With `keep`, the files stay, but the table no longer lists them; a new column of the
+    /// same name replaces them.
     ///
     /// # Errors
-    /// Returns a usage error for an unknown column, for the only column in the layouts of the two documents, and if the table
-    /// was opened for reading; any error of the store.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown column, and a usage error for the only column
+    /// in the layouts of the documents; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the table was opened for
+    /// reading; any error of opening the column, and of the store.
     pub fn delete_column(&mut self, name: &str, keep: bool) -> Result<()> {
         self.handle.check_writable()?;
         self.check_folders()?;
@@ -244,11 +284,28 @@ impl CTable {
         }
     }
 
-    /// Replaces all elements of a column. `data` has as many as there are rows. The dtype and the other properties stay.
+    /// Replaces all elements of a column with `data`, which contains all rows. The dtype, the compression settings and the
+    /// attributes stay.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, CTable};
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let mut table = CTable::builder()
+    ///     .column("id", CArray::of::<u8>())
+    ///     .column("flag", CArray::of::<u8>())
+    ///     .create_in(Memory::new())?;
+    /// table.append(&[&[1, 2], &[0, 1]])?;
+    /// table.replace_column("id", &[8, 9])?;
+    /// table.delete_column("flag", false)?;
+    /// assert_eq!(table.names(), ["id"]);
+    /// assert_eq!(table.column("id")?.read_rows(0..2)?, [8, 9]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns a usage error for an unknown column, for another number of rows, and if the table was opened for reading; any
-    /// error of the store.
+    /// Returns a usage error for another number of rows, [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown
+    /// column, and the errors of [`CArray::set_slice`].
     pub fn replace_column(&mut self, name: &str, data: &[u8]) -> Result<()> {
         let rows = self.check_even()?;
         let array = self.column_mut(name)?;
@@ -262,7 +319,7 @@ impl CTable {
         array.set_slice(&all, data)
     }
 
-    /// Columns that were opened. The others cannot have changed.
+    /// The columns that are open. The others cannot have changed.
     fn opened(&self) -> impl Iterator<Item = &CArray> {
         self.columns.iter().filter_map(|column| column.array.get())
     }
@@ -272,13 +329,13 @@ impl CTable {
         columns.filter_map(|column| column.array.get_mut())
     }
 
-    /// Writes the columns and the number of rows.
+    /// Writes the list of columns and the number of rows.
     fn put_all(&self) -> Result<()> {
         let done = self.put_rows().and_then(|_| self.put_columns());
         self.handle.tried(done)
     }
 
-    /// Writes the names or descriptions of the columns.
+    /// Writes the names of the columns, or their descriptions in the layouts of the documents.
     pub(super) fn put_columns(&self) -> Result<()> {
         let handle = &self.handle;
         let columns = self.names.iter().zip(&self.columns);
@@ -292,7 +349,7 @@ impl CTable {
         layout.put_table(&handle.files, &handle.at, &columns)
     }
 
-    /// Writes all rows into files, and the number of rows. Returns the files with the number of rows.
+    /// Stages all rows and the numbers of rows. Returns the files with these numbers.
     fn put_rows(&self) -> Result<Vec<Key>> {
         let handle = &self.handle;
         let is_shared = !handle.layout.columns_are_datasets();
@@ -316,7 +373,7 @@ impl CTable {
         Ok(keys)
     }
 
-    /// Refuses to write the names of the columns if that would lose the folders of some.
+    /// Refuses to write the list of columns if a column's folder has another name, which would be lost.
     fn check_folders(&self) -> Result<()> {
         for (name, column) in self.names.iter().zip(&self.columns) {
             if let Some((_, folder)) = column.at.as_ref().and_then(Key::split)
@@ -330,7 +387,7 @@ impl CTable {
         Ok(())
     }
 
-    /// Sets an attribute.
+    /// Sets an attribute of the table, new or not.
     ///
     /// # Errors
     /// Returns the errors of [`CArray::set_attribute`].
@@ -340,7 +397,8 @@ impl CTable {
         self.put_attributes()
     }
 
-    /// Sets an attribute to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur.
+    /// Sets an attribute of the table to a JSON text, which may contain Python's `NaN`, `Infinity` and `-Infinity`. Its
+    /// spelling is kept.
     ///
     /// # Errors
     /// Returns the errors of [`CArray::set_attribute_text`].
@@ -350,7 +408,7 @@ impl CTable {
         self.put_attributes()
     }
 
-    /// Removes an attribute. Returns false if the key does not exist.
+    /// Removes an attribute of the table. Returns false if the key does not exist.
     ///
     /// # Errors
     /// Returns the errors of [`CArray::set_attribute`].
@@ -369,18 +427,20 @@ impl CTable {
         layout.put_attributes(&handle.files, &handle.at, &self.attributes)
     }
 
-    /// Sets an attribute of a column, in the layouts in which columns have attributes of their own.
+    /// Sets an attribute of a column, new or not. Only columns in `bcolz` and `blz` have attributes of their own.
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::set_attribute`], and a usage error for an unknown column.
+    /// Returns the errors of [`CArray::set_attribute`], and [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown
+    /// column.
     pub fn set_column_attribute(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         self.column_mut(name)?.set_attribute(key, value)
     }
 
-    /// Sets an attribute of a column to this JSON text, as [`set_attribute_text`](Self::set_attribute_text).
+    /// Sets an attribute of a column to a JSON text; see [`set_attribute_text`](Self::set_attribute_text).
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::set_attribute_text`], and a usage error for an unknown column.
+    /// Returns the errors of [`CArray::set_attribute_text`], and [`Code::NotFound`](bloscpack_error::Code::NotFound) for an
+    /// unknown column.
     pub fn set_column_attribute_text(
         &mut self,
         name: &str,
@@ -398,7 +458,8 @@ impl CTable {
         self.column_mut(name)?.remove_attribute(key)
     }
 
-    /// Makes all changes permanent atomically: after a crash at any moment, the table is the old one or the new one.
+    /// Makes all changes of all columns since the last flush permanent atomically: after a crash at any moment, the table is
+    /// the old one or the new one. Also updates the indexes that columns have.
     ///
     /// # Errors
     /// Returns the errors of [`CArray::flush`].

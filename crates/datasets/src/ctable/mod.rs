@@ -1,4 +1,4 @@
-//! [`CTable`]: columns of the same number of rows.
+//! [`CTable`]: a table of columns with equally many rows.
 
 mod builder;
 mod change;
@@ -18,10 +18,13 @@ use std::sync::OnceLock;
 pub use builder::CTableBuilder;
 pub use read::TableBlocks;
 
-/// Columns of the same number of rows, each an array, in a directory.
+/// A table in a directory: named columns with equally many rows, each a [`CArray`].
 ///
-/// A column is opened when it is first needed. This `CTable` sees its changes at once. Others see them after
-/// [`flush`](Self::flush), which makes all of them permanent atomically.
+/// A `CTable` sees its own changes at once. Others see them after [`flush`](Self::flush), which makes the changes of all
+/// columns permanent atomically. Changes that were not flushed are lost when it is dropped.
+///
+/// In the layouts `bcolz` and `blz`, a column is opened when it is first used, so that a table of many columns opens quickly.
+/// All columns share threads and cache.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
@@ -53,13 +56,13 @@ pub struct CTable {
     resources: Resources,
 }
 
-/// A column, which is opened when it is needed.
+/// A column, opened on demand.
 #[derive(Debug)]
 struct Column {
-    /// Its folder, if that is a dataset of its own.
+    /// Its folder, if the column is a dataset of its own.
     at: Option<Key>,
     array: OnceLock<CArray>,
-    /// How many rows it has, if that was read before it was opened.
+    /// Its number of rows, if that was read before the column was opened.
     rows: OnceLock<u64>,
 }
 
@@ -76,7 +79,7 @@ impl Column {
 }
 
 impl CTable {
-    /// Opens a dataset that is a table.
+    /// Opens the table at a handle.
     pub(crate) fn open_beneath(
         handle: Handle,
         lenient: bool,
@@ -111,35 +114,38 @@ impl CTable {
         })
     }
 
-    /// The names of its columns, in their order. The name of a nested column has a dot between the levels.
+    /// The column names, in order. Nested columns, which only the layouts of the documents have, have a dot between the levels:
+    /// `position.lat`.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The layout of its directory.
+    /// The layout of the directory.
     #[must_use]
     pub fn layout(&self) -> DatasetLayout {
         self.handle.layout
     }
 
-    /// The attributes that users attached to it.
+    /// The user's attributes of the table; empty if there are none. Columns in `bcolz` and `blz` have their own.
     #[must_use]
     pub fn attributes(&self) -> &Attributes {
         &self.attributes
     }
 
-    /// Everything unusual about its small files that does not prevent reading it. Columns have warnings of their own.
+    /// Problems of the table's small files that do not prevent reading, such as a missing `__attrs__`. Each begins with the
+    /// file's name. Columns have warnings of their own.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The number of rows, which is that of its shortest column: the crash of another program may leave columns of different
-    /// lengths. A table without columns has no rows.
+    /// The number of rows of the shortest column. Columns of different lengths may remain after a crash of another program;
+    /// such a table can be read and [repaired](crate::RepairOptions), but no rows or columns can be added. A table without
+    /// columns has no rows.
     ///
     /// # Errors
-    /// Returns any error of reading how many rows the columns have. Nothing else of them is read.
+    /// Returns any error of reading the columns' `meta/sizes`, which is read once for each column that is not open yet.
     pub fn rows(&self) -> Result<u64> {
         let columns = self.names.iter().zip(&self.columns);
         let rows = columns.map(|(name, column)| self.rows_of(name, column));
@@ -147,7 +153,7 @@ impl CTable {
             .unwrap_or(Ok(0))
     }
 
-    /// The number of rows of a column, which is not opened for that.
+    /// The number of rows of a column, without opening it if possible.
     fn rows_of(&self, name: &str, column: &Column) -> Result<u64> {
         if let (None, Some(at)) = (column.array.get(), &column.at) {
             if let Some(rows) = column.rows.get() {
@@ -158,14 +164,14 @@ impl CTable {
                 return Ok(*column.rows.get_or_init(|| rows));
             }
         }
-        // It is the one who opens a damaged column that knows the words for it.
+        // Opening a damaged column gives a better message.
         self.column(name).map(CArray::rows)
     }
 
-    /// A column, for reading.
+    /// Returns a column for reading, and opens it if necessary. It stays open as long as the table.
     ///
     /// # Errors
-    /// Returns a usage error if there is no column of this name, and any error of opening it.
+    /// Returns [`Code::NotFound`] if there is no column of this name, and any error of opening it.
     pub fn column(&self, name: impl AsRef<str>) -> Result<&CArray> {
         let name = name.as_ref();
         let column = self
@@ -187,7 +193,7 @@ impl CTable {
         let files = &self.handle.files;
         let open = || {
             let kind = layout::detect(files, &at)?;
-            // Columns that are described together are not in folders of their own.
+            // Only columns in `bcolz` and `blz` are datasets in folders of their own.
             let kind = kind.filter(|kind| !kind.is_table && kind.layout.columns_are_datasets());
             let kind = kind.ok_or_else(|| {
                 Error::new(
@@ -206,7 +212,7 @@ impl CTable {
         open().map_err(|error| files.locate(&at, error))
     }
 
-    /// Puts nested columns next to their siblings, which is their order when the table is opened again.
+    /// Moves nested columns next to their siblings, the order in which the files list them.
     fn group(&mut self) {
         if self.handle.layout.columns_are_datasets() {
             return;
@@ -235,7 +241,7 @@ impl CTable {
         )
     }
 
-    /// The folders of the columns that are datasets of their own.
+    /// The folders of columns that are datasets of their own.
     pub(crate) fn column_keys(&self) -> Vec<Key> {
         self.columns
             .iter()

@@ -1,14 +1,14 @@
-//! The names of columns, which are also those of folders.
+//! Checks the names of columns, which are also names of folders.
 
 use crate::dataset_layout::DatasetLayout;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
 use std::collections::{HashMap, HashSet};
 
-/// Names with another meaning in the directory of a table.
+/// File names with another meaning in the directory of a table.
 const RESERVED: [&str; 3] = ["__attrs__", "__rootdirs__", ".blpk"];
 
-/// Refuses a name that a new column cannot have next to the others.
+/// Refuses a name for a new column that is invalid, exists, or conflicts with the nesting of others.
 pub(super) fn check_new<'a>(
     layout: DatasetLayout,
     name: &str,
@@ -26,13 +26,13 @@ pub(super) fn check_new<'a>(
     }
 }
 
-/// Refuses names that the columns of a new table cannot have.
+/// Refuses names for the columns of a new table that are invalid, occur twice, or conflict in their nesting.
 pub(super) fn check_all<'a>(
     layout: DatasetLayout,
     names: impl Iterator<Item = &'a str>,
 ) -> Result<()> {
     let nests = !layout.columns_are_datasets();
-    // The names so far, and for each name around nested columns one of these.
+    // The names so far, and for each outer name one of the columns inside it.
     let (mut known, mut around) = (HashSet::new(), HashMap::new());
     for name in names {
         check_usable(layout, name)?;
@@ -55,7 +55,7 @@ pub(super) fn check_all<'a>(
     Ok(())
 }
 
-/// The names of the columns around a nested column, from the outermost inwards.
+/// The outer names of a nested column, from the outermost inwards: `a` and `a.b` of `a.b.c`.
 fn outer_names(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('.').map(|(end, _)| name.split_at(end).0)
 }
@@ -90,8 +90,8 @@ fn check_usable(layout: DatasetLayout, name: &str) -> Result<()> {
     )))
 }
 
-/// For each name, the positions in the order of the table of the columns around it, from the outermost inwards, and its own.
-/// Sorting by them puts nested columns next to their siblings.
+/// A sort key for each name that puts nested columns next to their siblings: for each level of the name, the position of the
+/// first column that the level contains.
 pub(super) fn grouped(names: &[String]) -> Vec<Vec<Option<usize>>> {
     let first_of = |outer: &str| {
         let is_within = |name: &String| {

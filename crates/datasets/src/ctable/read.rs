@@ -1,4 +1,4 @@
-//! Reads rows of several columns.
+//! Reads rows of several columns of a [`CTable`].
 
 use super::CTable;
 use crate::carray::{CArray, RowBlocks};
@@ -8,15 +8,17 @@ use bloscpack_storage::parallel;
 use std::ops::Range;
 
 impl CTable {
-    /// All columns as a source.
+    /// All columns as a [`Source`](bloscpack_array::Source), which delivers rows in batches, for example to a writer of another
+    /// format. Opens all columns.
     ///
     /// # Errors
-    /// Returns errors of opening them.
+    /// Returns errors of opening the columns.
     pub fn source(&self) -> Result<TableSource<'_>> {
         self.source_of(self.names())
     }
 
-    /// Columns as a source, in this order.
+    /// The given columns, in this order, as a [`Source`](bloscpack_array::Source). It has the attributes of the table, and NaN
+    /// is null in columns for which [`has_missing`](Self::has_missing) is true.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -32,7 +34,7 @@ impl CTable {
     /// ```
     ///
     /// # Errors
-    /// Returns wrong usage if a column does not exist, and errors of opening it.
+    /// Returns [`Code::NotFound`] if a column does not exist, and errors of opening the columns.
     pub fn source_of(&self, names: &[impl AsRef<str>]) -> Result<TableSource<'_>> {
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
@@ -45,10 +47,25 @@ impl CTable {
         Ok(source.nan_as_null(|name| self.has_missing(name).unwrap_or(false)))
     }
 
-    /// The bytes of these rows of these columns, in the order of `names`. Several columns are read in parallel.
+    /// Reads rows of several columns as bytes: one vector for each of `names`, in the byte order of the column's dtype. Columns
+    /// are read in parallel.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, CTable};
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let mut table = CTable::builder()
+    ///     .column("id", CArray::of::<u8>())
+    ///     .column("flag", CArray::of::<u8>())
+    ///     .create_in(Memory::new())?;
+    /// table.append(&[&[1, 2, 3], &[0, 1, 0]])?;
+    /// assert_eq!(table.read_rows(&["flag", "id"], 1..3)?, [[1, 0], [2, 3]]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns a usage error for rows that do not exist and for an unknown column, and any error of reading the columns.
+    /// Returns [`Code::OutOfBounds`] for rows past the end of the shortest column, [`Code::NotFound`] for an unknown column,
+    /// and any error of [`CArray::read_rows`].
     pub fn read_rows(&self, names: &[impl AsRef<str>], rows: Range<u64>) -> Result<Vec<Vec<u8>>> {
         let columns = names
             .iter()
@@ -70,11 +87,11 @@ impl CTable {
         Ok(read)
     }
 
-    /// An iterator over these rows of these columns, in blocks of up to `bytes` bytes, but at least a row. Only one block is in
-    /// memory at a time.
+    /// Iterates over rows of several columns, in blocks of up to `bytes` bytes in all columns together, but at least one row.
+    /// Each block is read when it is requested. Rows that do not exist are an error of the first block that contains them.
     ///
     /// # Errors
-    /// Returns a usage error for an unknown column, and any error of opening a column.
+    /// Returns [`Code::NotFound`] for an unknown column, and any error of opening a column.
     pub fn blocks(
         &self,
         names: &[impl AsRef<str>],
@@ -84,7 +101,7 @@ impl CTable {
         let (mut row_bytes, mut band_rows) = (0usize, 1);
         for name in names {
             let column = self.column(name)?;
-            // Saturating, since a block has at least a row anyway.
+            // Saturates: a block has at least one row anyway.
             row_bytes = row_bytes.saturating_add(column.row_bytes());
             band_rows = column.storage().grid().band_rows().max(band_rows);
         }
@@ -98,7 +115,23 @@ impl CTable {
 
 /// An iterator over rows of a table, in blocks; see [`CTable::blocks`].
 ///
-/// Each item is the range of rows and the bytes of each column. After an error the iterator ends.
+/// Each item is a range of rows and the bytes of each column, as [`CTable::read_rows`] returns them. After an error the
+/// iterator ends.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_datasets::CTable;
+///
+/// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
+/// let mut rows_seen = 0;
+/// for block in table.blocks(&["id", "close"], 0..table.rows()?, 1 << 16)? {
+///     let (rows, columns) = block?;
+///     assert_eq!(columns.len(), 2);
+///     rows_seen += rows.end - rows.start;
+/// }
+/// assert_eq!(rows_seen, table.rows()?);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct TableBlocks<'a> {
     table: &'a CTable,

@@ -6,24 +6,24 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 
-/// The result of [`CArray::check_index`].
+/// The result of [`CArray::check_index`]. Superchunks are neither `holding` nor `stale` if the index does not describe them.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct IndexCheck {
-    /// Whether there is an index.
+    /// Whether the file `meta/index` exists.
     pub is_present: bool,
-    /// The reason the index cannot be used. No statistics hold then.
+    /// Why the index cannot be used; `holding` and `stale` are 0 then.
     pub problem: Option<Error>,
-    /// The number of superchunks of the array.
+    /// Superchunks that the rows of the array need.
     pub superchunks: u64,
-    /// The number of superchunks whose statistics hold.
+    /// Superchunks whose statistics match their files.
     pub holding: u64,
-    /// The number of superchunks that were changed since their statistics were computed.
+    /// Superchunks that changed after their statistics were computed.
     pub stale: u64,
 }
 
 impl IndexCheck {
-    /// Whether there are statistics of every superchunk, and all of them hold.
+    /// Whether the index has statistics of every superchunk, and all of them match.
     #[must_use]
     pub fn is_current(&self) -> bool {
         self.is_present && self.problem.is_none() && self.holding == self.superchunks
@@ -31,8 +31,11 @@ impl IndexCheck {
 }
 
 impl CArray {
-    /// Compares the index with the files of all superchunks that it describes; see [`index_holds`](Self::index_holds).
-    /// `progress` is called with the uncompressed bytes of each, in their order; its error ends the work.
+    /// Compares the index with the files of all superchunks that it describes, on several threads; see
+    /// [`index_holds`](Self::index_holds). Reads all these files, and decompresses nothing.
+    ///
+    /// `progress` is called with the uncompressed bytes of each superchunk, in order. If it returns an error, the check ends
+    /// with this error.
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -47,7 +50,7 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns any I/O error.
+    /// Returns any I/O error, and errors of `progress`. A damaged index is reported as [`problem`](IndexCheck::problem).
     pub fn check_index(&self, mut progress: impl FnMut(u64) -> Result<()>) -> Result<IndexCheck> {
         let storage = self.storage();
         let mut check = IndexCheck {
@@ -64,7 +67,7 @@ impl CArray {
             IndexState::Usable(index) => index,
         };
         check.is_present = true;
-        // The index says nothing about further superchunks, whatever number the counts promise.
+        // The index describes no further superchunks, even if a hostile shape requires many more.
         let count = in_memory(check.superchunks.min(index.len()))?;
         let compared = |number| {
             let number = to_u64(number);

@@ -1,4 +1,4 @@
-//! The index of an array: statistics of its superchunks, from which readers see which of them they need.
+//! The index of an array: statistics of its superchunks, with which readers skip superchunks that cannot match.
 
 mod check;
 mod table;
@@ -19,23 +19,24 @@ pub use update::IndexUpdate;
 /// The index of an array, or the reason it has none; see [`CArray::find_index`].
 #[derive(Debug)]
 pub enum IndexState {
-    /// There is no file.
+    /// There is no file `meta/index`, or the layout has none.
     Absent,
-    /// The file is damaged, of a later version, or of another array. Nothing in it is believed.
+    /// The file is damaged, has another version, or is of an array with another dtype or chunk length. The whole index is
+    /// ignored.
     Unusable(Error),
-    /// The file is an index of this array. Each of its entries may be out of date.
+    /// The file is an index of this array. Each entry may be out of date; [`CArray::index_holds`] checks one.
     Usable(Index),
 }
 
 impl CArray {
-    /// Reads the index of the array. Returns `None` if it has none, or one that cannot be used, which
-    /// [`find_index`](Self::find_index) distinguishes.
+    /// Reads the index of the array: minimum, maximum, nulls and order of the elements of each superchunk. `None` if there is
+    /// none, or if it cannot be used; [`find_index`](Self::find_index) distinguishes the two.
     ///
-    /// The entries are those of the last writer that knew the index. Another program may have changed the superchunks since
-    /// then: [`index_holds`](Self::index_holds) finds that out for each.
+    /// Other programs change superchunks without updating the index. Call [`index_holds`](Self::index_holds) before you rely on
+    /// an entry.
     ///
     /// # Errors
-    /// Returns any I/O error.
+    /// Returns any I/O error. Damage is not an error.
     pub fn index(&self) -> Result<Option<Index>> {
         match self.find_index()? {
             IndexState::Usable(index) => Ok(Some(index)),
@@ -43,7 +44,7 @@ impl CArray {
         }
     }
 
-    /// Reads the index of the array, or the reason it cannot be used.
+    /// Reads the index of the array, or the reason why it cannot be used. The file is read as a whole, up to 64 MiB.
     ///
     /// ```
     /// use bloscpack_datasets::{CArray, IndexState};
@@ -56,7 +57,7 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns any I/O error.
+    /// Returns any I/O error. Damage is not an error, but [`IndexState::Unusable`].
     pub fn find_index(&self) -> Result<IndexState> {
         let Some(key) = self.index_key()? else {
             return Ok(IndexState::Absent);
@@ -76,8 +77,12 @@ impl CArray {
         }
     }
 
-    /// Whether the statistics of a superchunk, counted from 0, are true: its file has the length and the digest that the index
-    /// has, and the array has as many rows in it. Reads the file, and decompresses nothing.
+    /// Whether the statistics of a superchunk, counted from 0, still apply: its file has the length and the XXH3-128 digest in
+    /// the index, and the array has as many rows in it. Reads the whole file unless the lengths differ, and decompresses
+    /// nothing.
+    ///
+    /// False for a superchunk that the index does not describe, and for an index of another array. XXH3 is not cryptographic: a
+    /// forged index is not detected.
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -93,7 +98,7 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns any I/O error. A superchunk that is missing is not described by any index.
+    /// Returns any I/O error. A missing superchunk is not an error: its statistics do not apply.
     pub fn index_holds(&self, index: &Index, superchunk: u64) -> Result<bool> {
         match index.entry(superchunk) {
             Some(entry) if self.check_index_of(index).is_ok() => {
@@ -103,7 +108,7 @@ impl CArray {
         }
     }
 
-    /// Refuses an array that cannot have an index.
+    /// Returns an error if the array cannot have an index.
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -116,14 +121,14 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::NoIndex`] for the layouts of the two documents, for rows of several elements, and for elements
-    /// without an order: complex numbers, fields, void, Python objects, floats of more than 8 bytes, and texts of more than 64.
+    /// Returns [`Code::NoIndex`] for the layouts of the documents, for rows of several elements, and for elements without an
+    /// order: complex numbers, fields, void, Python objects, floats of more than 8 bytes, and `S` or `U` of more than 64 bytes.
     pub fn check_indexable(&self) -> Result<()> {
         check_layout(self.layout())?;
         check_elements(self.dtype(), self.storage().grid().row_shape())
     }
 
-    /// Refuses an index of an array with another dtype or other superchunks.
+    /// Refuses an index whose dtype or superchunk length differs from the array's.
     fn check_index_of(&self, index: &Index) -> Result<()> {
         self.check_indexable()?;
         let rows = self.storage().grid().band_rows();
@@ -141,7 +146,7 @@ impl CArray {
         Ok(())
     }
 
-    /// Keeps the index up to date, if the array was opened for changes and has one.
+    /// Begins to keep the index up to date, if the array was opened for changes and has one.
     pub(crate) fn keep_index(&mut self) -> Result<()> {
         if self.handle().access != Access::Write || self.check_indexable().is_err() {
             return Ok(());
@@ -154,13 +159,13 @@ impl CArray {
         Ok(())
     }
 
-    /// The index, if one is there and can be used. It is read once, until the array is changed.
+    /// The index if there is a usable one. It is read once, and again after the array was changed.
     pub(crate) fn read_zones(&self) -> Option<&Index> {
         let index = self.zones.get_or_init(|| self.index().ok().flatten());
         index.as_ref()
     }
 
-    /// The file with the index, in the layouts that have one.
+    /// The key of `meta/index`; `None` in the layouts of the documents.
     fn index_key(&self) -> Result<Option<Key>> {
         layout::index_key(self.layout(), &self.handle().at)
     }
@@ -191,7 +196,7 @@ impl Zones for CArray {
     }
 }
 
-/// Refuses the layouts of the two documents.
+/// Refuses the layouts of the documents.
 pub(crate) fn check_layout(layout: DatasetLayout) -> Result<()> {
     if layout.columns_are_datasets() {
         Ok(())

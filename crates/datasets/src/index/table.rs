@@ -5,7 +5,7 @@ use crate::ctable::CTable;
 use bloscpack_error::Result;
 
 impl CTable {
-    /// Brings the index of a column up to date, or creates it; see [`CArray::update_index`](crate::CArray::update_index).
+    /// Updates or creates the index of a column; see [`CArray::update_index`](crate::CArray::update_index).
     /// [`flush`](Self::flush) makes it permanent.
     ///
     /// ```
@@ -20,7 +20,8 @@ impl CTable {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::update_index`](crate::CArray::update_index), and a usage error for an unknown column.
+    /// Returns the errors of [`CArray::update_index`](crate::CArray::update_index), and
+    /// [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown column.
     pub fn update_index(
         &mut self,
         name: &str,
@@ -29,10 +30,11 @@ impl CTable {
         self.column_mut(name)?.update_index(progress)
     }
 
-    /// Removes the index of a column. Returns false if there is none. [`flush`](Self::flush) makes it permanent.
+    /// Removes the index of a column. Returns false if there is none. [`flush`](Self::flush) makes the removal permanent.
     ///
     /// # Errors
-    /// Returns the errors of [`CArray::remove_index`](crate::CArray::remove_index), and a usage error for an unknown column.
+    /// Returns the errors of [`CArray::remove_index`](crate::CArray::remove_index), and
+    /// [`Code::NotFound`](bloscpack_error::Code::NotFound) for an unknown column.
     pub fn remove_index(&mut self, name: &str) -> Result<bool> {
         self.column_mut(name)?.remove_index()
     }

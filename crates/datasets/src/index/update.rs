@@ -8,23 +8,25 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 
-/// The result of [`CArray::update_index`].
+/// The result of [`CArray::update_index`]: numbers of superchunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct IndexUpdate {
-    /// The number of superchunks whose statistics held.
+    /// Superchunks whose statistics still applied.
     pub kept: u64,
-    /// The number of superchunks whose statistics were computed.
+    /// Superchunks whose statistics were computed.
     pub computed: u64,
-    /// The number of superchunks without statistics, because their files are much longer than a superchunk.
+    /// Superchunks that get no statistics, because their files are more than 64 KiB longer than an uncompressed chunk.
     pub skipped: u64,
 }
 
 impl CArray {
-    /// Brings the index of the array up to date, or creates it. [`flush`](Self::flush) makes it permanent.
+    /// Updates the index of the array, or creates it. [`flush`](Self::flush) makes it permanent. Later flushes keep it
+    /// up to date.
     ///
-    /// Superchunks whose statistics hold are not decompressed. `progress` is called with the uncompressed bytes of each
-    /// superchunk, in their order; its error ends the work.
+    /// All superchunks are read on several threads; those whose statistics still apply are not decompressed. `progress` is
+    /// called with the uncompressed bytes of each superchunk, in order. If it returns an error, the update ends with this error
+    /// and the index is unchanged. An unusable index is replaced.
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -39,8 +41,9 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`check_indexable`](Self::check_indexable), a usage error if the array was opened for reading, and
-    /// any error of the superchunks and of the store.
+    /// Returns the errors of [`check_indexable`](Self::check_indexable); [`Code::NoIndex`](bloscpack_error::Code::NoIndex) if
+    /// the file would exceed 64 MiB because of many superchunks; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the
+    /// array was opened for reading; damage of any superchunk, and any error of the store.
     pub fn update_index(
         &mut self,
         mut progress: impl FnMut(u64) -> Result<()>,
@@ -82,10 +85,12 @@ impl CArray {
         Ok(update)
     }
 
-    /// Removes the index of the array. Returns false if there is none. [`flush`](Self::flush) makes it permanent.
+    /// Removes the index of the array, usable or not. Returns false if there is none. [`flush`](Self::flush) makes the removal
+    /// permanent.
     ///
     /// # Errors
-    /// Returns a usage error if the array was opened for reading, and any error of the store.
+    /// Returns [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading, and any error of the
+    /// store.
     pub fn remove_index(&mut self) -> Result<bool> {
         self.handle().check_writable()?;
         let is_there = self.clear_index()?;
@@ -93,7 +98,7 @@ impl CArray {
         Ok(is_there)
     }
 
-    /// Removes the file, if it is there.
+    /// Removes the file. Returns false if it does not exist.
     pub(crate) fn clear_index(&self) -> Result<bool> {
         let files = &self.handle().files;
         match self.index_key()? {
@@ -102,7 +107,7 @@ impl CArray {
         }
     }
 
-    /// Brings the index of an array that has one up to date with the superchunks that were written since the last flush.
+    /// Updates an existing index for the superchunks that were written since the last flush.
     pub(crate) fn put_index(&mut self) -> Result<()> {
         let written = self.storage_mut().take_written()?;
         let Some((entries, is_new)) = written else {
@@ -114,11 +119,11 @@ impl CArray {
         let mut index = match self.find_index()? {
             IndexState::Usable(index) => index,
             IndexState::Absent if is_new => self.new_index()?,
-            // It was removed meanwhile, or is not of a version that is known here.
+            // It was removed, or has a version that this library does not know.
             IndexState::Absent | IndexState::Unusable(_) => return Ok(()),
         };
         let files = self.storage().file_count();
-        // Rows are not refused for the sake of an index. Without it, nothing is believed.
+        // Rows are not refused because of an index that is full. Without an index, readers skip nothing.
         if files > index.most_superchunks(MAX_META) {
             return self.handle().tried(self.clear_index().map(drop));
         }
@@ -126,7 +131,7 @@ impl CArray {
         for (number, entry) in entries {
             index.set(in_memory(number)?, entry);
         }
-        // All superchunks but the last are full.
+        // Only the last superchunk can have another number of rows now.
         let grid = self.storage().grid();
         if let Some(last) = files.checked_sub(1)
             && index

@@ -1,4 +1,4 @@
-//! The layout of BLZ 0.6: that of bcolz, but with `bparams`, which name no compressor, and `dirs`, without which BLZ opens no
+//! The layout of BLZ 0.6: as bcolz, but with `bparams`, which name no compressor, and with `dirs`, which BLZ needs to open a
 //! table.
 
 use super::real::Real;
@@ -16,7 +16,7 @@ pub(super) static BLZ: Real = Real {
     check_new,
 };
 
-/// Refuses chunks that the Blosc of 2014, which BLZ uses, cannot decompress.
+/// Refuses Zstandard and bitshuffle, which the Blosc of 2014 that BLZ uses cannot decompress.
 fn check_new(new: &NewArray) -> Result<()> {
     let settings = &new.settings;
     if settings.compressor == Compressor::Zstd || settings.filter == Filter::Bit {

@@ -6,9 +6,9 @@
 //! root/data/COLUMN/[COLUMN/].../__1__.bin    a table, whose columns are described together
 //! ```
 //!
-//! The document does not say where the number of chunks per superchunk is stored, so that the first superchunk decides for all
-//! but the last. The number that the first one is to have once it is full is in a file of this library,
-//! `meta/superchunksize`: the document allows any number of files.
+//! The document does not say where the number of chunks per superchunk is stored. All superchunks except the last have as many
+//! chunks as the first one. While the first one is not full, the number comes from `meta/superchunksize`, a file that only this
+//! library writes.
 
 use super::documents::{
     check_options, chunk_count, described, first_superchunk, framing, make_column_folders,
@@ -33,7 +33,7 @@ use std::num::NonZeroU64;
 /// The layout.
 pub(super) struct BlzDocument;
 
-/// The description of the only array of a dataset, or of all columns.
+/// The description of an array, or of all columns of a table.
 struct Description {
     sizes: Sizes,
     storage: Storage,
@@ -54,7 +54,7 @@ impl Description {
         let storage_key = below(at, &["meta", "storage"])?;
         let attributes_key = below(at, &["meta", "attributes"])?;
         let attributes = files.parse_if_present(&attributes_key, Attributes::parse);
-        // A file with another content is not this library's, and the first superchunk decides.
+        // A file with other content is not from this library; then the first superchunk decides.
         let noted = files.get(&below(at, &["meta", SUPERCHUNK_SIZE])?)?;
         let noted = noted.and_then(|text| String::from_utf8(text).ok());
         Ok(Self {
@@ -67,7 +67,7 @@ impl Description {
         })
     }
 
-    /// The array, or one of the columns.
+    /// The array, or one of the columns. Reads the index of its first superchunk.
     fn spec(
         &mut self,
         files: &Files,
@@ -101,7 +101,7 @@ impl Description {
         };
         if let Some((index, options)) = first_superchunk(files, &spec)? {
             let count = chunk_count(&index);
-            // Only an only superchunk may have fewer chunks than it could have.
+            // The first superchunk may have fewer chunks than others only if there is no other.
             let is_only = count.get() >= spec.grid.chunks();
             let noted = self
                 .chunks_per_file
@@ -141,7 +141,7 @@ impl LayoutFiles for BlzDocument {
         };
         let (mut columns, rows) = (Vec::new(), description.sizes.rows());
         let key = description.storage_key.clone();
-        // The count is of all columns together, and kept with the first.
+        // The file counts all columns together. The first column keeps the count.
         let mut cbytes = description.sizes.cbytes;
         let leaves = nested::leaves(&DType::from_json(&list)?);
         for leaf in leaves.map_err(|error| files.locate(&key, error))? {
@@ -187,7 +187,7 @@ impl LayoutFiles for BlzDocument {
         put_storage(files, at, &storage, spec.chunks_per_file)
     }
 
-    /// All columns share everything but the dtype.
+    /// All columns share everything except the dtype.
     fn put_table(
         &self,
         files: &Files,
@@ -210,25 +210,25 @@ impl LayoutFiles for BlzDocument {
         put_storage(files, at, &storage, first.chunks_per_file)
     }
 
-    /// The rows of the first column are those of all.
+    /// All columns have as many rows as the first.
     fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()> {
         let data = below(at, &["data"])?;
         let shape = match specs {
-            // A table of one column is a table, whatever the shape of its rows.
+            // An array is in `data` itself. A table of one column is not, and stores only the number of rows.
             [only] if only.folder == data => only.grid.shape().to_vec(),
             [first, ..] => vec![first.grid.rows()],
             [] => Vec::new(),
         };
         let (mut nbytes, mut cbytes) = (0i64, 0i64);
         for spec in specs {
-            // Both are for people, and saturate.
+            // Both are informative, and saturate.
             nbytes = nbytes.saturating_add(real::signed(spec.grid.nbytes())?);
             cbytes = cbytes.saturating_add(spec.cbytes);
         }
         let sizes = Sizes {
             shape,
             nbytes,
-            // The count of all columns is kept with the first one, which may have been removed.
+            // If the first column, which keeps the count of all columns, was removed, the sum may be negative.
             cbytes: cbytes.max(0),
         };
         files.put_meta(&below(at, &["meta", "sizes"])?, &sizes.encode())

@@ -48,7 +48,7 @@ pub(super) fn is_table(files: &Files, at: &Key) -> Result<bool> {
     Ok(matches!(storage(files, at)?.elements, Elements::Columns(_)))
 }
 
-/// The dtype of a name, in the byte order that all columns share unless the name contains one.
+/// The dtype of a name. Without a byte order in the name, it has the order that all columns share.
 fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     let dtype = DType::parse(name)?;
     if name.starts_with(['<', '>', '=', '[', '{']) {
@@ -58,7 +58,7 @@ fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     }
 }
 
-/// The array, or one of the columns, without its default.
+/// The array, or one of the columns, without its default. Reads the index of its first superchunk.
 fn spec(
     files: &Files,
     folder: Key,
@@ -99,7 +99,7 @@ fn spec(
 
 fn attributes(files: &Files, at: &Key) -> Result<Attributes> {
     let parse = |text: &[u8]| match text.trim_ascii().is_empty() {
-        // An empty file is a document in YAML, and what a writer without attributes may write.
+        // An empty file is valid YAML, and another writer may write it if there are no attributes.
         true => Ok(Attributes::default()),
         false => parse_attributes(text).and_then(Attributes::of_map),
     };
@@ -198,7 +198,7 @@ impl LayoutFiles for CarrayDocument {
         put_storage(files, at, spec, elements, order, default.transpose()?)
     }
 
-    /// All columns share everything but the dtype.
+    /// All columns share everything except the dtype.
     fn put_table(
         &self,
         files: &Files,
@@ -211,7 +211,7 @@ impl LayoutFiles for CarrayDocument {
         if !columns.iter().all(|(_, spec)| has_shape_of(first, spec)) {
             return Err(different_shapes());
         }
-        // Single bytes have no order.
+        // Single bytes have no byte order, so they do not decide.
         let ordered = columns.iter().find(|(_, spec)| spec.dtype.itemsize() > 1);
         let order = ordered.map_or(first, |(_, spec)| spec).dtype.order();
         let names = columns
@@ -223,7 +223,7 @@ impl LayoutFiles for CarrayDocument {
         put_storage(files, at, first, elements, order, default.transpose()?)
     }
 
-    /// The rows of the first column are those of all.
+    /// All columns have the shape of the first.
     fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()> {
         let shape = specs.first().map_or(&[][..], |spec| spec.grid.shape());
         files.put_meta(&below(at, &["meta", "shape"])?, &encode_shape(shape))
@@ -256,7 +256,7 @@ fn different_shapes() -> Error {
     Error::usage("in this layout all columns have rows and chunks of the same shape")
 }
 
-/// The name of a dtype in a file whose `endianness` is `order`.
+/// The name of a dtype in a file with this `endianness`: without a byte order if it is the same.
 fn name_of(dtype: &DType, order: ByteOrder) -> String {
     let own = dtype.to_string();
     let shared = dtype.clone().with_order(ByteOrder::Little).to_string();
@@ -268,7 +268,7 @@ fn name_of(dtype: &DType, order: ByteOrder) -> String {
     }
 }
 
-/// Writes `meta/storage`: the elements, and the properties of one array or of the first of several columns.
+/// Writes `meta/storage`: the elements, and the properties of the array or of the first column.
 fn put_storage(
     files: &Files,
     at: &Key,

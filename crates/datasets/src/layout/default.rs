@@ -1,7 +1,7 @@
 //! Default elements: JSON in `meta/storage`, bytes in memory.
 //!
-//! The JSON is the result of Python's `tolist`: fields are a list, void is a string with a character for each byte, times are
-//! counts. For a row of several elements, BLZ and bcolz up to 1.0 list all of them, later versions have one for all.
+//! The JSON is the result of Python's `tolist`: fields are a list, void is a string with one character for each byte, and times
+//! are counts. For rows of several elements, BLZ and bcolz up to 1.0 list all elements; later versions write one for all.
 
 use crate::wire::python_json;
 use bloscpack_dtype::{DType, Kind, TimeUnit};
@@ -12,22 +12,23 @@ use bloscpack_storage::Key;
 use bloscpack_wire::internal::json;
 use serde_json::Value;
 
-/// The greatest length of a default, as text or in bytes. Parsing takes many times as much memory.
+/// The maximum length of a default, both of its text and of its bytes. Parsing takes many times as much memory.
 const MAX_LEN: usize = 1 << 20;
 
-/// The greatest length of elements, and of rows, for which zeros are spelled out. For others the text is one zero.
+/// The maximum length of elements in bytes, and of rows in elements, for which zeros are spelled out. Beyond it, the text is
+/// one zero.
 const MAX_SPELLED: u64 = 1 << 16;
 
-/// The greatest length of a default that columns share, as text or in bytes.
+/// The maximum length of a default that columns share, both of its text and of its bytes.
 #[cfg(feature = "documents")]
 const MAX_SHARED: usize = 256;
 
-/// The text is not a default of the dtype.
+/// The error for a text that is not a default of the dtype, or too long.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unusable;
 
-/// The bytes of a default: an element, or a row of them where the text has lists as deep as the row. `None` for zeros, which
-/// take no memory, however long the dtype is.
+/// The bytes of a default: one element, or a row if the text has lists as deep as the row's shape. `None` for zeros, which take
+/// no memory even for very long dtypes.
 pub(super) fn parse(
     text: &str,
     dtype: &DType,
@@ -39,7 +40,7 @@ pub(super) fn parse(
     if text.len() > MAX_LEN {
         return Err(Unusable);
     }
-    // Numbers that only Python knows are strings, which dtypes of floats accept.
+    // Python's NaN and infinities become strings, which float dtypes accept.
     let value = json::parse(text.as_bytes()).map_err(|_| Unusable)?;
     if is_zero(&value, dtype) {
         return Ok(None);
@@ -52,7 +53,7 @@ pub(super) fn parse(
     Ok(row.iter().any(|byte| *byte != 0).then_some(row))
 }
 
-/// Parses a default; zeros, with a warning, if it cannot be used.
+/// Parses a default. If it cannot be used, adds a warning and returns `None`, zeros.
 pub(super) fn parse_or_warn(
     text: &str,
     dtype: &DType,
@@ -69,7 +70,7 @@ pub(super) fn parse_or_warn(
     })
 }
 
-/// Parses a default that several columns share. A zero is zero for all; a long default is not used, since each column would
+/// Parses a default that several columns share. 0 is zero in every dtype. A long default is not used, because each column would
 /// have a copy of it.
 #[cfg(feature = "documents")]
 pub(super) fn parse_shared(
@@ -95,7 +96,7 @@ pub(super) fn parse_shared(
     }
 }
 
-/// The beginning of a text, for a warning.
+/// The first 60 characters of a text, for a warning.
 fn excerpt(text: &str) -> String {
     let excerpt: String = text.chars().take(60).collect();
     if excerpt.len() < text.len() {
@@ -105,7 +106,7 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// Whether a value is zero for elements of any length.
+/// Whether a JSON value means zeros, without converting it to bytes.
 fn is_zero(value: &Value, dtype: &DType) -> bool {
     let is_text = matches!(dtype.kind(), Kind::Bytes | Kind::Text);
     match value {
@@ -136,8 +137,8 @@ fn put_row(value: &Value, dtype: &DType, shape: &[u64], row: &mut Vec<u8>) -> Op
     items.try_for_each(|item| put_row(item, dtype, within, row))
 }
 
-/// The text of a default, which is an element, a row of this shape, or zeros. If all elements of a row are the same, the text is
-/// one of them, unless `listed`.
+/// The text of a default: of one element, of a row of this shape, or of zeros. If all elements of a row are equal, the text is
+/// one element, unless `listed`.
 pub(super) fn text(
     dtype: &DType,
     default: Option<&[u8]>,
@@ -167,36 +168,36 @@ pub(super) fn text(
     }
 }
 
-/// Whether a default, if there is one, is short enough to be read again.
+/// Whether a default is short enough to be read back; true without one.
 pub(crate) fn is_short(dtype: &DType, default: Option<&[u8]>, row_shape: &[u64]) -> bool {
     default.is_none_or(|bytes| {
         bytes.len() <= MAX_LEN && text(dtype, Some(bytes), row_shape, true).len() <= MAX_LEN
     })
 }
 
-/// One element as a value that is read as the same element. Numbers that JSON does not have are strings.
+/// One element as a JSON value that is read back as the same element. NaN and infinities are strings.
 #[cfg(feature = "documents")]
 pub(super) fn value(dtype: &DType, element: &[u8]) -> bloscpack_error::Result<Value> {
     let text = one(dtype, element);
     json::parse(text.as_bytes()).map_err(|error| Error::bug(format!("a default {text}: {error}")))
 }
 
-/// Bytes of an element; 1 for elements of no bytes. No element that is in memory is longer than memory.
+/// Bytes of an element, at least 1.
 fn element_len(dtype: &DType) -> usize {
     usize::try_from(dtype.itemsize()).map_or(usize::MAX, |len| len.max(1))
 }
 
-/// The elements in lists as deep as the shape.
+/// The elements as nested lists of this shape.
 fn list<'a>(dtype: &DType, shape: &[u64], elements: &mut impl Iterator<Item = &'a [u8]>) -> String {
     let Some((side, within)) = shape.split_first() else {
-        // Elements of no bytes are not among the chunks.
+        // The iterator has no items for elements of no bytes.
         let element = match dtype.itemsize() {
             0 => None,
             _ => elements.next(),
         };
         return one(dtype, element.unwrap_or(&[]));
     };
-    // An array of no bytes is an empty list, however many elements it has.
+    // An array of no bytes is an empty list, whatever its number of elements.
     if dtype.itemsize() == 0 || shape.contains(&0) {
         return "[]".to_owned();
     }
@@ -226,7 +227,7 @@ fn one(dtype: &DType, element: &[u8]) -> String {
                 .zip(little)
                 .for_each(|(to, from)| *to = from);
             match i64::from_le_bytes(bytes) {
-                // "Not a time", which bcolz writes as null.
+                // bcolz writes "not a time" as null.
                 i64::MIN => "null".to_owned(),
                 _ if has_no_unit(dtype.kind()) => "null".to_owned(),
                 count => count.to_string(),
@@ -253,7 +254,7 @@ fn one(dtype: &DType, element: &[u8]) -> String {
     }
 }
 
-/// Whether this is a datetime without a unit, for which NumPy accepts no number.
+/// Whether this is a datetime without a unit, which NumPy cannot make from a number.
 fn has_no_unit(kind: &Kind) -> bool {
     matches!(kind, Kind::Datetime(unit) if *unit == TimeUnit::GENERIC)
 }

@@ -1,4 +1,5 @@
-//! The common part of the layouts that the two documents describe: superchunks of several chunks, and nested columns.
+//! The common part of the layouts `blz-doc` and `carray-doc`, which two documents describe: superchunks with several chunks,
+//! and nested columns.
 
 use crate::array_storage::{ArraySpec, typesize};
 use crate::error::missing_superchunk;
@@ -11,7 +12,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
 use std::num::NonZeroU64;
 
-/// The framing of superchunks of an array.
+/// The framing of the superchunks of an array.
 pub(super) fn framing(options: SuperchunkOptions, dtype: &DType, chunk_bytes: u32) -> Framing {
     Framing {
         options,
@@ -20,7 +21,7 @@ pub(super) fn framing(options: SuperchunkOptions, dtype: &DType, chunk_bytes: u3
     }
 }
 
-/// Refuses options of superchunks that contradict each other.
+/// Refuses superchunk options that contradict each other.
 pub(super) fn check_options(options: &SuperchunkOptions) -> Result<()> {
     if options.spare > 0 && !options.offsets {
         Err(Error::usage(
@@ -31,7 +32,8 @@ pub(super) fn check_options(options: &SuperchunkOptions) -> Result<()> {
     }
 }
 
-/// The index of the first superchunk of an array, and the options that its writer chose; `None` for an array without chunks.
+/// Reads the index of the first superchunk of an array, and infers the options of its writer; `None` for an array without
+/// chunks.
 pub(super) fn first_superchunk(
     files: &Files,
     spec: &ArraySpec,
@@ -59,7 +61,7 @@ pub(super) fn chunk_count(index: &SuperchunkIndex) -> NonZeroU64 {
     NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN)
 }
 
-/// The folder of a new column, whose name has a dot between the levels.
+/// The folder of a new column. A dot in its name separates levels.
 pub(super) fn new_column_folder(at: &Key, name: &str, new: &NewArray) -> Result<Key> {
     if new.dtype.fields().is_some() {
         return Err(Error::usage(format!(
@@ -70,7 +72,7 @@ pub(super) fn new_column_folder(at: &Key, name: &str, new: &NewArray) -> Result<
         .try_fold(below(at, &["data"])?, |key, name| join(&key, name))
 }
 
-/// The columns of a table with their descriptions, and the description of the first one.
+/// Unwraps the descriptions of all columns. Returns them with the first one; an error for a table without columns.
 pub(super) fn described<'a>(
     columns: &[(&'a str, Option<&'a ArraySpec>)],
 ) -> Result<(Vec<(&'a str, &'a ArraySpec)>, &'a ArraySpec)> {
@@ -87,7 +89,7 @@ pub(super) fn described<'a>(
     }
 }
 
-/// Makes the folders of the columns of a table.
+/// Creates the folders of the columns of a table.
 pub(super) fn make_column_folders(files: &Files, columns: &[(&str, &ArraySpec)]) -> Result<()> {
     columns
         .iter()

@@ -1,4 +1,4 @@
-//! The layouts of dataset directories: one file for each, with one interface.
+//! The layouts of dataset directories: one module for each, behind the trait [`LayoutFiles`].
 
 mod bcolz;
 mod blz;
@@ -25,14 +25,14 @@ use bloscpack_storage::{EntryKind, Key};
 pub(crate) use default::is_short as is_short_default;
 pub(crate) use real::rows as rows_of_array;
 
-/// The kind of a dataset.
+/// The layout of a dataset, and whether it is a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DatasetKind {
     pub layout: DatasetLayout,
     pub is_table: bool,
 }
 
-/// An array as its files describe it.
+/// An array, as its files describe it.
 #[derive(Debug)]
 pub(crate) struct ArrayDescription {
     pub spec: ArraySpec,
@@ -40,7 +40,7 @@ pub(crate) struct ArrayDescription {
     pub warnings: Vec<String>,
 }
 
-/// A table as its files describe it.
+/// A table, as its files describe it.
 #[derive(Debug)]
 pub(crate) struct TableDescription {
     pub columns: Vec<ColumnDescription>,
@@ -48,19 +48,19 @@ pub(crate) struct TableDescription {
     pub warnings: Vec<String>,
 }
 
-/// A column of a table.
+/// A column of a table, as the table's files describe it.
 #[derive(Debug)]
 pub(crate) struct ColumnDescription {
     pub name: String,
     pub source: ColumnSource,
 }
 
-/// The place where a column is described.
+/// Where a column is described.
 #[derive(Debug)]
 pub(crate) enum ColumnSource {
-    /// A folder of its own, which is an array like any other.
+    /// In its own folder, like any array.
     Own(Key),
-    /// The files of the table.
+    /// In the files of the table.
     #[cfg_attr(
         not(feature = "documents"),
         allow(dead_code, reason = "only the layouts of the two documents use it")
@@ -76,17 +76,17 @@ pub(crate) trait LayoutFiles: Sync {
     /// Reads the description of a table.
     fn open_table(&self, files: &Files, at: &Key) -> Result<TableDescription>;
 
-    /// The description of a new array, or the reason this layout cannot store it.
+    /// The description of a new array; an error if this layout cannot store it.
     fn new_array(&self, folder: Key, new: &NewArray) -> Result<ArraySpec>;
 
-    /// The description of a new column that is described with its table.
+    /// The description of a new column that its table describes.
     fn new_column(&self, at: &Key, name: &str, new: &NewArray) -> Result<ArraySpec>;
 
     /// Writes the description of an array, without its number of rows.
     fn put_array(&self, files: &Files, at: &Key, spec: &ArraySpec) -> Result<()>;
 
-    /// Writes the description of a table, without its number of rows: the names of its columns if these are datasets of their
-    /// own, else their descriptions.
+    /// Writes the description of a table, without its number of rows: the names of the columns if they are datasets of their
+    /// own, otherwise their descriptions.
     fn put_table(
         &self,
         files: &Files,
@@ -94,13 +94,13 @@ pub(crate) trait LayoutFiles: Sync {
         columns: &[(&str, Option<&ArraySpec>)],
     ) -> Result<()>;
 
-    /// Writes the number of rows of an array, or of all columns that are described together.
+    /// Writes the number of rows of an array, or of all columns that one file describes.
     fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()>;
 
     /// Writes the attributes of an array or a table.
     fn put_attributes(&self, files: &Files, at: &Key, attributes: &Attributes) -> Result<()>;
 
-    /// Refuses a new column that cannot be described together with `other`.
+    /// Refuses a new column that cannot be in the same table as `other`.
     fn check_beside(&self, _other: &ArraySpec, _new: &NewArray) -> Result<()> {
         Ok(())
     }
@@ -133,7 +133,7 @@ fn not_built(layout: DatasetLayout) -> bloscpack_error::Error {
     )
 }
 
-/// The kind of the dataset in a folder, if there is one.
+/// The kind of the dataset in a folder, from the presence and content of its small files; `None` if it is not a dataset.
 pub(crate) fn detect(files: &Files, at: &Key) -> Result<Option<DatasetKind>> {
     let is_file = |names: &[&str]| files.is_file(&below(at, names)?);
     let rootdirs = below(at, &["__rootdirs__"])?;
@@ -143,7 +143,7 @@ pub(crate) fn detect(files: &Files, at: &Key) -> Result<Option<DatasetKind>> {
             let is_table = true;
             return Ok(Some(DatasetKind { layout, is_table }));
         }
-        // The columns of such a table are not arrays of their own.
+        // A folder or link in the place of `__rootdirs__` is damage.
         Some(_) => {
             return Err(files.locate(&rootdirs, not_a_file()));
         }
@@ -181,7 +181,7 @@ fn document(files: &Files, at: &Key, layout: DatasetLayout) -> Result<Option<Dat
     Err(files.locate(at, not_built(layout)))
 }
 
-/// Makes the folders of an array or a table.
+/// Creates the folders of an array or a table.
 fn make_folders(files: &Files, at: &Key) -> Result<()> {
     files.make_folders(&below(at, &["meta"])?)?;
     files.make_folders(&below(at, &["data"])?)
@@ -196,13 +196,13 @@ pub(crate) fn sizes_key(layout: DatasetLayout, at: &Key) -> Result<Key> {
     below(at, &["meta", name])
 }
 
-/// The file with the index of an array, in the layouts that have one.
+/// The file with the index of an array; `None` in the layouts of the documents.
 pub(crate) fn index_key(layout: DatasetLayout, at: &Key) -> Result<Option<Key>> {
     let has_one = layout.columns_are_datasets();
     has_one.then(|| below(at, &["meta", INDEX])).transpose()
 }
 
-/// The small files of an array or a table, those of columns in folders of their own excepted.
+/// The small files of an array or a table, without the files of columns in their own folders.
 pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
     let names: &[&[&str]] = match layout {
         DatasetLayout::Bcolz | DatasetLayout::Blz => &[
@@ -227,8 +227,8 @@ pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
     names.iter().map(|names| below(at, names)).collect()
 }
 
-/// The file of this library with the statistics of superchunks. bcolz and BLZ open no file of this name.
+/// The file with the statistics of superchunks, which only this library writes. bcolz and BLZ ignore it.
 const INDEX: &str = "index";
 
-/// The file of the BLZ document's layout with the number of chunks of a superchunk.
+/// The file in `blz-doc` with the number of chunks per superchunk, which only this library writes.
 const SUPERCHUNK_SIZE: &str = "superchunksize";

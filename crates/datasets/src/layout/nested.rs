@@ -7,16 +7,16 @@ use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::Key;
 
-/// A column without further columns in it.
+/// A column without columns inside it.
 pub(super) struct LeafColumn {
-    /// The names from the outermost column inwards.
+    /// The names of all levels, from the outermost inwards.
     pub names: Vec<String>,
     pub dtype: DType,
     /// The shape of a row.
     pub shape: Vec<u64>,
 }
 
-/// The greatest depth. No table is deeper, and a hostile one must not overflow the stack.
+/// The maximum depth of columns. Deeper hostile ones could overflow the stack.
 const MAX_DEPTH: usize = 16;
 
 /// The columns of a dtype that describes a table.
@@ -54,7 +54,7 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
     Ok(())
 }
 
-/// Refuses names with a dot, which would become two names.
+/// Refuses names with a dot, which would be read as two levels.
 pub(super) fn check_names(names: &[&str]) -> Result<()> {
     match names.iter().find(|name| name.contains('.')) {
         Some(name) => Err(Error::new(
@@ -104,7 +104,7 @@ fn dtype(tree: Tree<(DType, Vec<u64>)>) -> Result<DType> {
     )?)
 }
 
-/// The names of the dtypes of these columns, nested as in the carray proposal.
+/// The dtype names of these columns, nested as in the carray proposal.
 pub(super) fn elements<'a>(columns: impl Iterator<Item = (&'a str, String)>) -> Result<Elements> {
     Ok(columns_of(Tree::of(columns)?))
 }
@@ -131,7 +131,7 @@ impl<T> Tree<T> {
         Ok(tree)
     }
 
-    /// Inserts a column, of whose full name `name` is the part below this tree.
+    /// Inserts a column. `name` is the part of its full name below this tree.
     fn insert(&mut self, full_name: &str, name: &str, leaf: T) -> Result<()> {
         let (first, rest) = match name.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),

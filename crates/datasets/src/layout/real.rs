@@ -1,4 +1,4 @@
-//! The layouts that bcolz, BLZ and carray 0.5 write, which differ little.
+//! The common part of the layouts that bcolz, BLZ and carray 0.5 write.
 //!
 //! ```text
 //! root/__attrs__                     root/__rootdirs__       a table
@@ -31,9 +31,9 @@ pub(super) struct Real {
     pub layout: DatasetLayout,
     pub params_key: ParamsKey,
     pub style: StorageStyle,
-    /// The overhead that is counted for each chunk of a new array.
+    /// The overhead that `cbytes` of a new array counts for each chunk.
     pub chunk_overhead: ChunkOverhead,
-    /// Refuses new arrays that the program cannot read.
+    /// Refuses new arrays that the program of this layout cannot read.
     pub check_new: fn(&NewArray) -> Result<()>,
 }
 
@@ -46,7 +46,7 @@ impl LayoutFiles for Real {
         let attributes = attributes(files, at, &mut warnings)?;
         let storage_key = below(at, &["meta", "storage"])?;
         let dtype = dtype(&storage).map_err(|error| files.locate(&storage_key, error))?;
-        // There is one Python object in a superchunk, whatever the length of chunks says.
+        // A superchunk contains one Python object, whatever `chunklen` is.
         let chunk_rows = if dtype.has_object() {
             1
         } else {
@@ -74,7 +74,7 @@ impl LayoutFiles for Real {
             settings,
             default,
             expected_rows: storage.expected_rows,
-            // The count is for people, and saturates.
+            // The count is informative, and saturates.
             cbytes: sizes.cbytes.saturating_sub(grid.chunk_bytes().into()),
             chunk_overhead: overhead.bytes(),
             grid,
@@ -92,7 +92,7 @@ impl LayoutFiles for Real {
         let (mut columns, mut taken) = (Vec::new(), HashSet::new());
         for (name, folder) in dirs.names.iter().zip(dirs.folders()) {
             let key = column_key(files, at, &folder, name)?;
-            // Both columns would be written there, and one would be lost.
+            // With a shared folder, writing one column would overwrite the other.
             if !taken.insert(key.clone()) {
                 let message = format!("the column {name:?} has the same folder as another one");
                 let rootdirs = below(at, &["__rootdirs__"])?;
@@ -142,18 +142,18 @@ impl LayoutFiles for Real {
             _ => dirs,
         };
         let (key, text) = (below(at, &["__rootdirs__"])?, dirs.encode());
-        // A file that could not be read again is not written.
+        // Do not write a file that could not be read back.
         RootDirs::parse(&text).map_err(|error| files.locate(&key, error))?;
         files.put_meta(&key, &text)
     }
 
-    /// One last chunk is always counted as if it were full and not compressed, as bcolz does.
+    /// As in bcolz, the last chunk is always counted as full and uncompressed.
     fn put_sizes(&self, files: &Files, at: &Key, specs: &[&ArraySpec]) -> Result<()> {
         for spec in specs {
             let sizes = Sizes {
                 shape: spec.grid.shape().to_vec(),
                 nbytes: signed(spec.grid.nbytes())?,
-                // The count is for people, and saturates.
+                // The count is informative, and saturates.
                 cbytes: spec.cbytes.saturating_add(spec.grid.chunk_bytes().into()),
             };
             files.put_meta(&below(at, &["meta", "sizes"])?, &sizes.encode())?;
@@ -166,12 +166,12 @@ impl LayoutFiles for Real {
     }
 }
 
-/// The bytes of an array, as a number with a sign. A grid has less than 2^63 of them.
+/// The bytes of an array as an `i64`. A grid has less than 2^63.
 pub(super) fn signed(nbytes: u64) -> Result<i64> {
     i64::try_from(nbytes).map_err(|_| Error::bug(format!("an array of {nbytes} bytes")))
 }
 
-/// The number of rows of an array, of which nothing else is read.
+/// Reads only the number of rows of an array.
 pub(crate) fn rows(files: &Files, at: &Key) -> Result<u64> {
     let sizes = files.parse(&below(at, &["meta", "sizes"])?, Sizes::parse)?;
     Ok(sizes.rows())
@@ -188,7 +188,7 @@ pub(super) fn layout_of_array(files: &Files, at: &Key) -> Result<DatasetLayout> 
     })
 }
 
-/// The layout of a table is that of its columns.
+/// The layout of a table: the layout of its first column.
 pub(super) fn layout_of_table(files: &Files, at: &Key) -> Result<DatasetLayout> {
     let dirs = rootdirs(files, at)?;
     match dirs.names.first() {
@@ -196,7 +196,7 @@ pub(super) fn layout_of_table(files: &Files, at: &Key) -> Result<DatasetLayout> 
             let column = column_key(files, at, &dirs.folder_of(name), name)?;
             layout_of_array(files, &column)
         }
-        // Only BLZ lists the paths of no columns.
+        // Only BLZ writes `dirs` in a table without columns.
         None if dirs.dirs.is_some() => Ok(DatasetLayout::Blz),
         None => Ok(DatasetLayout::Bcolz),
     }
@@ -206,7 +206,7 @@ fn rootdirs(files: &Files, at: &Key) -> Result<RootDirs> {
     files.parse(&below(at, &["__rootdirs__"])?, RootDirs::parse)
 }
 
-/// The folder of a column. Old tables contain its path on the machine that wrote it, of which the last name counts.
+/// The folder of a column: `folder`, the end of the path in an old table, if it exists, otherwise the column's name.
 fn column_key(files: &Files, at: &Key, folder: &str, name: &str) -> Result<Key> {
     let rootdirs = below(at, &["__rootdirs__"])?;
     let named = join(at, folder).map_err(|error| files.locate(&rootdirs, error))?;
@@ -223,7 +223,7 @@ fn dtype(storage: &Storage) -> Result<DType> {
     }
 }
 
-/// The compressor of new chunks. The headers of existing ones name theirs.
+/// The compressor of new chunks; blosclz, with a warning, if it is unknown. Existing chunks name theirs in their headers.
 fn compressor(storage: &Storage, key: &Key, warnings: &mut Vec<String>) -> Compressor {
     storage.compressor().unwrap_or_else(|error| {
         let fallback = Compressor::Blosclz;
@@ -246,7 +246,7 @@ fn attributes(files: &Files, at: &Key, warnings: &mut Vec<String>) -> Result<Att
     }))
 }
 
-/// A new array in chunks of whole rows, one in each superchunk.
+/// A new array in chunks of whole rows, one per superchunk.
 pub(super) fn whole_rows(folder: Key, new: &NewArray) -> Result<ArraySpec> {
     let chunk_rows = match new.chunk_shape.split_first() {
         Some((rows, shape)) if *shape == *new.row_shape => *rows,

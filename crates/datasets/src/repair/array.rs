@@ -1,4 +1,4 @@
-//! Compares the superchunks of an array with its counts.
+//! Repairs an array: compares its superchunks with the counts.
 
 use super::uncounted::UncountedRows;
 use super::{Finding, Remedy, RepairOptions, Uncounted, note, note_error};
@@ -8,7 +8,7 @@ use bloscpack_error::{Category, Error, Result};
 
 const STALE: &str = "stale superchunk, which no counted row needs";
 
-/// Repairs an array or a column, without its number of rows. Returns false if the user has to decide something about its rows.
+/// Repairs an array or a column, but does not write its number of rows. Returns false if the user has to decide about rows.
 pub(super) fn repair(
     array: &mut CArray,
     options: &RepairOptions,
@@ -17,7 +17,7 @@ pub(super) fn repair(
     if array.dtype().has_object() {
         return Ok(true);
     }
-    // If something is damaged, nothing else is touched: it may be the rest of the data.
+    // If something is damaged, everything else stays: it may be the rest of the data.
     if !repair_missing(array, options, findings)? {
         return Ok(false);
     }
@@ -35,10 +35,10 @@ pub(super) fn repair(
     Ok(settled)
 }
 
-/// The number of damaged chunks after which the search ends.
+/// The search for damaged chunks ends after this many.
 const MAX_DAMAGES: usize = 1000;
 
-/// Reports superchunks that are missing or damaged. Returns true if there are none, or if their rows are cut off.
+/// Reports missing and damaged superchunks. Returns true if there are none, or if their rows were cut off.
 fn repair_missing(
     array: &mut CArray,
     options: &RepairOptions,
@@ -51,7 +51,7 @@ fn repair_missing(
             Err(error) if matches!(error.category(), Category::Damaged | Category::CutShort) => {
                 damaged.push((chunk, error));
             }
-            // A chunk that cannot be read now may be sound.
+            // After an I/O error the chunk may still be sound.
             Err(error) => return Err(error),
         }
         if damaged.len() > MAX_DAMAGES {
@@ -63,7 +63,7 @@ fn repair_missing(
     };
     let is_at_end = last_sound.is_none_or(|sound| sound < *first) && damaged.len() <= MAX_DAMAGES;
     let grid = array.storage().grid();
-    // There is a chunk, so that a band has at least one.
+    // Cannot divide by zero: there is a chunk, so a band has at least one.
     let rows = first / grid.chunks_per_band() * grid.band_rows();
     let cuts = is_at_end && options.cut;
     for (_, error) in &damaged {
@@ -88,14 +88,14 @@ fn repair_missing(
     Ok(cuts)
 }
 
-/// The message about rows that are not counted.
+/// The message about uncounted rows.
 fn uncounted(array: &CArray, more: u64) -> String {
     let counted = array.rows();
     let total = u128::from(counted) + u128::from(more);
     format!("the superchunks contain {total} rows, of which the dataset counts {counted}")
 }
 
-/// Counts rows that are present. `partial` says whether a last superchunk that is not full counts.
+/// Counts uncounted rows. `partial` includes a last superchunk that is not full.
 fn keep(
     array: &mut CArray,
     extra: &UncountedRows,
@@ -108,14 +108,14 @@ fn keep(
         return leave(array, extra, findings);
     }
     let path = storage.spec().folder.clone();
-    // Every byte of these rows has to be sound.
+    // Damaged rows are not counted.
     if let Err(error) = extra.check(storage) {
         let advice = "its rows are not counted: nothing was changed".to_owned();
         note_error(findings, &error, Remedy::Left(advice));
         return Ok(false);
     }
     let message = uncounted(array, more);
-    // A number of rows that overflows is refused as any other that is too large.
+    // If the number of rows saturates, it is refused as too large.
     let rows = array.rows().saturating_add(more);
     let remedy = Remedy::Done(format!("counted all {rows} rows"));
     note(findings, path, message, remedy);
@@ -124,7 +124,7 @@ fn keep(
     leave(array, &rest, findings)
 }
 
-/// Reports superchunks that are not counted. Returns true if there are none.
+/// Reports uncounted superchunks. Returns true if there are none.
 fn leave(array: &CArray, extra: &UncountedRows, findings: &mut Vec<Finding>) -> Result<bool> {
     for number in &extra.numbers {
         let advice =
@@ -135,7 +135,7 @@ fn leave(array: &CArray, extra: &UncountedRows, findings: &mut Vec<Finding>) -> 
     Ok(extra.numbers.is_empty())
 }
 
-/// Removes all rows that are not counted.
+/// Removes all uncounted rows.
 fn remove(array: &mut CArray, extra: &UncountedRows, findings: &mut Vec<Finding>) -> Result<()> {
     if extra.in_last > 0 {
         let (message, rows) = (uncounted(array, extra.in_last), array.rows());
@@ -152,7 +152,7 @@ fn remove(array: &mut CArray, extra: &UncountedRows, findings: &mut Vec<Finding>
     Ok(())
 }
 
-/// Corrects the count of compressed bytes, which readers do not need, and which programs that trim arrays get wrong.
+/// Corrects the count of compressed bytes. Readers do not need it, and programs that trim arrays get it wrong.
 fn recount(array: &mut CArray, findings: &mut Vec<Finding>) -> Result<()> {
     if array.handle().is_shared_column() {
         return Ok(());
@@ -164,7 +164,7 @@ fn recount(array: &mut CArray, findings: &mut Vec<Finding>) -> Result<()> {
         let Ok(stored) = storage.stored(chunk) else {
             return Ok(());
         };
-        // The count is for people, and saturates.
+        // The count is informative, and saturates.
         let len = i64::from(stored.header.ctbytes).saturating_add(overhead);
         sum = sum.saturating_add(len);
     }

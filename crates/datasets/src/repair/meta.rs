@@ -10,7 +10,7 @@ use bloscpack_error::Result;
 use bloscpack_storage::{EntryKind, Key};
 use std::collections::BTreeSet;
 
-/// Restores the files without which an array or a table cannot be opened, where that is possible.
+/// Restores files without which an array or a table cannot be opened, if possible.
 pub(super) fn restore(
     files: &Files,
     at: &Key,
@@ -20,7 +20,7 @@ pub(super) fn restore(
     if files.is_file(&below(at, &["__rootdirs__"])?)? {
         return restore_attributes(files, at, findings);
     }
-    // Datasets in the layouts of the documents are written atomically.
+    // In the layouts of the documents nothing needs restoring: only this library writes them, atomically.
     for names in [
         ["meta", "attributes"],
         ["meta", "shape"],
@@ -45,7 +45,7 @@ pub(super) fn restore(
     Ok(())
 }
 
-/// bcolz opens nothing without attributes, or with an empty file of them.
+/// Writes `__attrs__` if it is missing or empty: bcolz does not open such a dataset.
 fn restore_attributes(files: &Files, at: &Key, findings: &mut Vec<Finding>) -> Result<()> {
     let key = below(at, &["__attrs__"])?;
     let message = match files.get(&key)? {
@@ -58,8 +58,8 @@ fn restore_attributes(files: &Files, at: &Key, findings: &mut Vec<Finding>) -> R
     files.put_meta(&key, b"{}\n")
 }
 
-/// If the counts cannot be read, the array has no rows until all are counted, which the user has to request. The shape of rows of
-/// several elements is unknown then.
+/// Writes `meta/sizes` with no rows if it cannot be read and the user asked to keep uncounted rows, which are then counted. The
+/// shape of rows of several elements is lost; such an array is reported instead.
 fn restore_sizes(
     files: &Files,
     at: &Key,
@@ -102,7 +102,7 @@ fn restore_sizes(
     Ok(())
 }
 
-/// The uncompressed length of the only chunk of a superchunk, from its header.
+/// The uncompressed length of a superchunk's only chunk, from the chunk's header.
 fn nbytes_of(files: &Files, key: &Key) -> Option<u32> {
     let mut head = [0; 32];
     let object = files.read(key).ok()??;
@@ -111,7 +111,7 @@ fn nbytes_of(files: &Files, key: &Key) -> Option<u32> {
     Some(ChunkHeader::parse(chunk).ok()?.nbytes)
 }
 
-/// The folders with files of a dataset that has these arrays.
+/// All folders of a dataset with these arrays.
 pub(super) fn folders<'a>(
     at: &Key,
     arrays: impl IntoIterator<Item = &'a CArray>,
@@ -121,7 +121,7 @@ pub(super) fn folders<'a>(
         let own = &array.handle().at;
         all.extend([own.clone(), below(own, &["meta"])?]);
         let mut folder = array.storage().spec().folder.clone();
-        // Nested columns have folders inside of others.
+        // Nested columns are folders inside other columns.
         while folder != *own
             && let Some(outer) = folder.split().map(|(outer, _)| outer)
         {
@@ -132,14 +132,14 @@ pub(super) fn folders<'a>(
     Ok(all)
 }
 
-/// Removes the files of other operating systems in these folders. Files in other folders do not belong to the dataset.
+/// Removes `._*` files, which other operating systems leave, from these folders. Other folders are not touched.
 pub(super) fn sweep(
     files: &Files,
     folders: &BTreeSet<Key>,
     findings: &mut Vec<Finding>,
 ) -> Result<()> {
     for folder in folders {
-        // Folders that cannot be listed, and names that are not keys, are not this library's.
+        // Folders that cannot be listed and names that are not keys do not belong to this library.
         for entry in files.list(folder).unwrap_or_default() {
             let name = entry.name.to_str().filter(|name| name.starts_with("._"));
             let Some(key) = name.and_then(|name| join(folder, name).ok()) else {

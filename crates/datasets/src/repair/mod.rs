@@ -16,22 +16,25 @@ use bloscpack_storage::{Access, Key, Store};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The treatment of rows that are in superchunks but not counted by the dataset.
+/// What to do with rows that are in superchunks, the files in `data/`, but not in the dataset's count.
 ///
-/// bcolz leaves such rows when it ends without a flush, and when it cuts an array off exactly between two chunks. The two cases
+/// bcolz leaves such rows when it ends without a flush, and when it trims an array exactly to the end of a chunk. The two cases
 /// cannot always be distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Uncounted {
-    /// Count them if they were certainly appended; else report them, and leave them.
+    /// Count rows that were certainly appended (the last chunk is longer than its rows, or several full superchunks follow).
+    /// Report all others and leave them.
     #[default]
     Report,
-    /// Count them.
+    /// Count all of them, if they are sound. Also restores a missing or damaged `meta/sizes` of an array of single elements.
     Keep,
-    /// Remove them.
+    /// Remove them, and cut longer columns of a table to the shortest one.
     Drop,
 }
 
-/// Repairs a dataset; a chain of calls that ends in [`repair`](Self::repair).
+/// Repairs a dataset that a program left incomplete; a chain of calls that ends in [`repair`](Self::repair).
+///
+/// `docs/tables.md` lists under "Repairing" which problems are repaired and how. Damage inside chunks cannot be repaired.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, Remedy, RepairOptions};
@@ -42,7 +45,7 @@ pub enum Uncounted {
 /// array.append(&[7; 300])?;
 /// array.flush()?;
 /// drop(array);
-/// // As a program leaves it that is killed before its first flush.
+/// // Other programs leave such a dataset if they are killed before their first flush.
 /// let sizes = Key::parse("meta/sizes")?;
 /// store.remove(&sizes)?;
 /// store.create(&sizes, br#"{"shape": [0], "nbytes": 0, "cbytes": 100}"#)?;
@@ -61,69 +64,70 @@ pub struct RepairOptions {
     options: Options,
 }
 
-/// Something that [`RepairOptions::repair`] has found.
+/// A problem that [`RepairOptions::repair`] found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The file or folder, relative to the root of the dataset.
+    /// The file or folder, relative to the root of the dataset; empty for the root.
     pub path: String,
     /// A description of the problem.
     pub message: String,
-    /// The treatment, or in a dry run the one that it would get.
+    /// What was done about it, or would be done without `dry_run`.
     pub remedy: Remedy,
 }
 
-/// The treatment of a [`Finding`].
+/// What was done about a [`Finding`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
-    /// A description of what was done, or would be without the dry run.
+    /// The repair that was made, or would be made without `dry_run`.
     Done(String),
-    /// Nothing was done. The text is advice: the user has to decide, or nothing can be done.
+    /// Nothing was done. The text says what the user can decide, or that nothing can be done.
     Left(String),
 }
 
 impl RepairOptions {
-    /// Repairs what is certain, and reports everything else.
+    /// The defaults: repair what is certain, and report everything else.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reports what would be done, and changes nothing; false by default. A dry run locks the dataset as a writer, and completes
-    /// a change of this library that was interrupted.
+    /// Whether to report only, without changes; false by default. A dry run still locks the dataset as a writer, and completes
+    /// an interrupted change of this library.
     #[must_use]
     pub fn dry_run(mut self, dry_run: bool) -> Self {
         self.dry_run = dry_run;
         self
     }
 
-    /// The treatment of rows that are not counted; [`Uncounted::Report`] by default.
+    /// What to do with uncounted rows; [`Uncounted::Report`] by default.
     #[must_use]
     pub fn uncounted(mut self, uncounted: Uncounted) -> Self {
         self.uncounted = uncounted;
         self
     }
 
-    /// Whether to cut off rows at the end whose superchunks are missing or damaged; false by default.
+    /// Whether to cut off rows at the end whose superchunks are missing or damaged, and longer columns of a table; false by
+    /// default.
     #[must_use]
     pub fn cut(mut self, cut: bool) -> Self {
         self.cut = cut;
         self
     }
 
-    /// Threads, memory and limits.
+    /// Threads, cache, limits and lock timeout, as for [`Dataset::edit_with`].
     #[must_use]
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
-    /// Repairs the dataset in this directory atomically, and returns everything that was found.
+    /// Repairs the dataset in a directory in one atomic change, and returns all problems that were found; none for a sound
+    /// dataset.
     ///
-    /// It completes a change that was interrupted, counts rows that were never flushed, removes stale superchunks and files of
-    /// other operating systems, and corrects counts that are wrong or missing. Damage inside of chunks is not repaired.
+    /// Reads every chunk, without decompressing those that are counted. The path of a column repairs that column.
     ///
     /// # Errors
-    /// Returns the errors of [`Dataset::edit`], if the dataset cannot be opened and the cause cannot be repaired.
+    /// Returns the errors of [`Dataset::edit`] if the dataset cannot be opened and no finding explains it, and any I/O error.
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Vec<Finding>> {
         let (store, at) = store_of(path.as_ref()).writing()?;
         self.repair_at(Arc::new(store), &at)
@@ -157,7 +161,7 @@ impl RepairOptions {
                 let columns = columns.iter().map(|column| &**column);
                 (counts, meta::folders(at, columns)?)
             }
-            // The cause has been reported.
+            // A finding explains why it cannot be opened.
             Err(_) if findings.iter().any(Finding::is_left) => {
                 files.rollback()?;
                 return Ok(findings);
@@ -234,7 +238,7 @@ impl RepairOptions {
     }
 }
 
-/// The files with the number of rows, and whether there are fewer rows than before.
+/// The files with the number of rows, and whether the number has decreased.
 struct Counts {
     keys: Vec<Key>,
     removes_rows: bool,
@@ -246,7 +250,7 @@ impl Finding {
     }
 }
 
-/// Cuts a column off after so many rows, if it has more.
+/// Cuts a column off after `rows` rows if it has more and `may_cut` is set; otherwise reports it.
 fn cut_to(
     column: &mut CArray,
     rows: u64,
@@ -282,7 +286,7 @@ fn note(
     });
 }
 
-/// Reports an error.
+/// Reports an error as a finding.
 fn note_error(findings: &mut Vec<Finding>, error: &Error, remedy: Remedy) {
     let path = error.path().map(|path| path.display().to_string());
     let message = match error.position() {

@@ -4,16 +4,16 @@ use crate::array_storage::{ArrayStorage, Naming};
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
 
-/// Rows in the superchunks of an array that the dataset does not count.
+/// Rows in the superchunks of an array that are not in the dataset's count.
 #[derive(Debug)]
 pub(super) struct UncountedRows {
-    /// The numbers of all superchunks after the counted ones, ascending.
+    /// The numbers of all uncounted superchunks, ascending.
     pub numbers: Vec<u64>,
-    /// How many full ones of them follow without a gap.
+    /// How many full superchunks follow the counted ones without a gap.
     full: u64,
-    /// Rows in the last counted superchunk that are not counted.
+    /// Uncounted rows in the last counted superchunk.
     pub in_last: u64,
-    /// Rows of a superchunk after the full ones that is not full.
+    /// Rows of the superchunk after the full ones if it is not full.
     partial: u64,
 }
 
@@ -28,7 +28,7 @@ impl UncountedRows {
             in_last: 0,
             partial: 0,
         };
-        // In the layouts of the documents, this library appends atomically.
+        // The layouts of the documents have no uncounted rows: only this library appends to them, atomically.
         if storage.spec().naming == Naming::FromZero {
             rows.count(storage);
         }
@@ -41,7 +41,7 @@ impl UncountedRows {
         let counted = grid.rows() % band_rows;
         let next = storage.file_count();
         if counted > 0 {
-            // There are rows, and so there is a last superchunk. One that is not sound has no rows to count.
+            // Counted rows imply a last superchunk. If it is not sound, it has no rows to count.
             let last = next.checked_sub(1).and_then(|last| storage.rows_in(last));
             let found = last.unwrap_or(0);
             self.in_last = found.saturating_sub(counted);
@@ -62,15 +62,14 @@ impl UncountedRows {
         }
     }
 
-    /// Whether rows were certainly appended. The last superchunk is written with exactly the rows that are counted, so that only
-    /// a writer that was killed leaves a longer one, or several full ones. A single one, and one that is not full, may also have
-    /// been cut off.
+    /// Whether rows were certainly appended, and not cut off. Only a writer that was killed leaves a longer last superchunk or
+    /// several full ones after it. A single one, or one that is not full, may also have been cut off.
     pub(super) fn is_appended(&self) -> bool {
         self.in_last > 0 || self.full > 1
     }
 
-    /// The number of rows; `partial` says whether those of a superchunk that is not full count. It saturates: the number is
-    /// refused when it is too large for an array.
+    /// The number of rows. `partial` includes a superchunk that is not full. Saturates; an array refuses such a
+    /// number.
     pub(super) fn rows(&self, storage: &ArrayStorage, partial: bool) -> u64 {
         let full = self.full.saturating_mul(storage.grid().band_rows());
         let partial = if partial { self.partial } else { 0 };
@@ -81,7 +80,7 @@ impl UncountedRows {
     pub(super) fn check(&self, storage: &ArrayStorage) -> Result<()> {
         let files = storage.file_count();
         let end = files + self.full + u64::from(self.partial > 0);
-        // The last counted one, if there is any, contains some of them.
+        // The last counted superchunk may contain some of them.
         (files.saturating_sub(1)..end).try_for_each(|number| {
             let stored = storage.uncounted(number)?;
             storage.decompressed(number, &stored).map(drop)
@@ -90,7 +89,7 @@ impl UncountedRows {
 }
 
 impl ArrayStorage {
-    /// Whole rows that the only chunk of a superchunk contains; `None` if it is not sound.
+    /// The number of rows in a superchunk's only chunk; `None` if it is damaged or not whole rows.
     fn rows_in(&self, number: u64) -> Option<u64> {
         let nbytes = self.uncounted(number).ok()?.header.nbytes;
         let (nbytes, row) = (u64::from(nbytes), to_u64(self.grid().row_bytes()));

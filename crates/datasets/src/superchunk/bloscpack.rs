@@ -1,8 +1,11 @@
 //! Several chunks after a Bloscpack header: the superchunk of the BLZ document.
 //!
 //! ```text
-//!    header (32, version 2) | [metadata] | [offsets] | (chunk | [digest] | [spare]) ...
+//!    header (32, version 2) | [metadata] | [offset table] | (chunk | [digest] | [spare]) ...
 //! ```
+//!
+//! `docs/format.md` describes the header under "V2". New superchunks are sealed: a checksum covers header, metadata and offset
+//! table.
 
 use super::offsets::{slots_of, walk};
 use super::{Framing, LEAST_CHUNK, Slot, SuperchunkIndex, cut_short, read_up_to, with_digest};
@@ -31,7 +34,7 @@ pub(super) fn read(file: &dyn StoreFile) -> Result<SuperchunkIndex> {
         MetadataPlace::Raw { len, .. } => u64::from(len),
         MetadataPlace::Absent | MetadataPlace::Section => 0,
     };
-    // No more is read than the file has, whatever the header says.
+    // Compare the header with the file's length before anything is read or allocated.
     let expected = least_len(metadata_len, count, header.offsets).unwrap_or(u64::MAX);
     if expected > size {
         return Err(cut_short(size, expected));
@@ -40,7 +43,7 @@ pub(super) fn read(file: &dyn StoreFile) -> Result<SuperchunkIndex> {
     let first = geometry.chunks_at;
     let rest = read_up_to(file, HEAD_LEN, first - HEAD_LEN)?;
     if let Some(found) = header.seal {
-        // It is the only digest of the header, the metadata and the table.
+        // The seal is the only digest of header, metadata and offset table.
         seal(&head, &rest).check(found)?;
     }
     let (metadata, table) = rest
@@ -63,7 +66,7 @@ pub(super) fn read(file: &dyn StoreFile) -> Result<SuperchunkIndex> {
     })
 }
 
-/// The least number of bytes of a file with these parts.
+/// The minimum length of a file with these parts; `None` if it overflows.
 fn least_len(metadata_len: u64, count: u64, has_table: bool) -> Option<u64> {
     let each = LEAST_CHUNK + if has_table { ENTRY_LEN } else { 0 };
     count
@@ -84,9 +87,9 @@ fn from_table(table: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Sl
         let message = "unfinished superchunk: its offsets are -1";
         return Err(Error::new(Code::Unfinished, message));
     }
-    // A sealed table is as it was written, so that a chunk after the end of the file was cut off.
+    // A sealed table is undamaged. If it points after the end of the file, the file was cut off.
     let last = entries.last().copied().unwrap_or(0);
-    // Saturating, since any position after the end is refused.
+    // Saturates: any position after the end is refused.
     let expected = last.saturating_add(LEAST_CHUNK);
     if sealed && entries.is_sorted() && expected > end {
         return Err(cut_short(end, expected));
@@ -94,7 +97,7 @@ fn from_table(table: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Sl
     slots_of(&entries, first, end)
 }
 
-/// The uncompressed length of a chunk that was compressed here.
+/// The uncompressed length of a chunk that this library compressed.
 fn nbytes(chunk: &[u8]) -> Result<u32> {
     let head = chunk.first_chunk::<HEADER_LEN>();
     let header = head.map(ChunkHeader::parse).transpose()?;

@@ -1,4 +1,11 @@
 //! Superchunks, the files in `data/`: one or several chunks each, in one of three containers.
+//!
+//! ```text
+//!    layout        module       before the chunks                                                   each chunk
+//!    bcolz, blz    single       Bloscpack header, version 1 (16)                                    chunk
+//!    blz-doc       bloscpack    Bloscpack header, version 2 (32) | [metadata] | [offset table]      chunk | [digest] | [spare]
+//!    carray-doc    proposal     header of the carray proposal (32) | [index]                        chunk | [digest] | [spare]
+//! ```
 
 #[cfg(feature = "documents")]
 mod bloscpack;
@@ -18,35 +25,35 @@ use bytes::Bytes;
 
 pub(crate) use single::SINGLE_HEAD_LEN;
 
-/// The least number of bytes of a chunk, which is its header.
+/// The minimum number of bytes of a chunk: its header.
 const LEAST_CHUNK: u64 = HEADER_LEN as u64;
 
-/// The most bytes of a chunk that are read before its header is known.
+/// Bytes of a chunk that are read before its header is known.
 pub(crate) const FIRST_READ: u64 = 1 << 20;
 
-/// The format of a superchunk.
+/// The container of the chunks in a superchunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// 16 bytes and one chunk: the format that bcolz, BLZ and carray write.
+    /// 16 bytes and one chunk, as bcolz, BLZ and carray write them.
     Single {
-        /// Whether the 16 bytes may have any value, as in bcolz.
+        /// Whether the 16 bytes are ignored, as by bcolz.
         lenient: bool,
     },
-    /// A Bloscpack header of 32 bytes: the format of the BLZ document.
+    /// A Bloscpack header of 32 bytes, as in the BLZ document.
     #[cfg(feature = "documents")]
     Bloscpack(Framing),
-    /// The header of 32 bytes of the carray proposal.
+    /// The carray proposal's header of 32 bytes.
     #[cfg(feature = "documents")]
     Proposal(Framing),
 }
 
-/// The choices of a writer of superchunks with several chunks.
+/// The options of superchunks with several chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SuperchunkOptions {
     pub checksum: Checksum,
-    /// Whether there is a table with the positions of the chunks.
+    /// Whether there is an offset table.
     pub offsets: bool,
-    /// Bytes left free after each chunk, so that a longer one can take its place. Requires the table.
+    /// Bytes left free after each chunk, so that a longer one can replace it in place. Requires the offset table.
     pub spare: u32,
 }
 
@@ -60,7 +67,7 @@ impl Default for SuperchunkOptions {
     }
 }
 
-/// The choices of a writer, and the numbers that its headers contain.
+/// The options of superchunks, and the numbers that their headers contain.
 #[cfg(feature = "documents")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Framing {
@@ -81,7 +88,7 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    /// The header of the chunk.
+    /// Reads the header of the chunk.
     pub(crate) fn header(&self, file: &dyn StoreFile) -> Result<ChunkHeader> {
         let mut head = [0; HEADER_LEN];
         file.read_exact_at(self.at, &mut head)?;
@@ -89,29 +96,29 @@ impl Slot {
     }
 }
 
-/// The positions of the chunks in a superchunk, and what else its header says.
+/// The positions of the chunks in a superchunk, and other facts of its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SuperchunkIndex {
     pub checksum: Checksum,
     pub slots: Vec<Slot>,
-    /// Whether a chunk and its digest may be followed by spare bytes.
+    /// Whether spare bytes may follow a chunk and its digest.
     pub spare: bool,
-    /// Bytes after the last chunk, in a container without spare bytes.
+    /// Bytes after the only chunk of a [`Container::Single`]; 0 in the others.
     pub trailing: u64,
-    /// The metadata section, in a container that has one.
+    /// The metadata section of a [`Container::Bloscpack`]; empty in the others.
     pub metadata: Vec<u8>,
-    /// Uncompressed bytes of each chunk but the last, where the header contains them.
+    /// Uncompressed bytes of each chunk except the last, if the header contains them.
     pub chunk_size: Option<u32>,
-    /// Uncompressed bytes of the last chunk, where the header contains them.
+    /// Uncompressed bytes of the last chunk, if the header contains them.
     pub last_chunk: Option<u32>,
 }
 
-/// A chunk as it is stored. Its digest matches.
+/// A compressed chunk whose digest, if any, matches.
 #[derive(Debug)]
 pub(crate) struct StoredChunk {
     pub bytes: Bytes,
     pub header: ChunkHeader,
-    /// Bytes between its digest and the next chunk.
+    /// Bytes between the end of the chunk or its digest and the next chunk.
     pub unused: u64,
 }
 
@@ -132,7 +139,7 @@ fn at(byte: u64, chunk: Option<u64>, error: impl Into<FormatError>) -> Error {
 }
 
 impl Container {
-    /// The choices of its writer, in a container with choices.
+    /// The options; `None` for [`Container::Single`], which has none.
     pub(crate) fn options(&self) -> Option<&SuperchunkOptions> {
         match self {
             Self::Single { .. } => None,
@@ -141,12 +148,12 @@ impl Container {
         }
     }
 
-    /// Whether every superchunk contains one chunk, and no digest.
+    /// Whether a superchunk contains exactly one chunk, without a digest.
     pub(crate) fn is_single(&self) -> bool {
         matches!(self, Self::Single { .. })
     }
 
-    /// Whether the last chunk is padded to the length of the others, so that it cannot be longer than it should be.
+    /// Whether the last chunk is padded to the length of the others. It then has no room for uncounted rows.
     pub(crate) fn pads_last_chunk(&self) -> bool {
         match self {
             Self::Single { .. } => false,
@@ -157,7 +164,7 @@ impl Container {
         }
     }
 
-    /// Reads the index of a file.
+    /// Reads and checks the header and the positions of the chunks.
     pub(crate) fn read(&self, file: &dyn StoreFile) -> Result<SuperchunkIndex> {
         match self {
             Self::Single { lenient } => single::read(file, *lenient),
@@ -168,7 +175,7 @@ impl Container {
         }
     }
 
-    /// The bytes before the only chunk, in a container with nothing else.
+    /// The bytes before the chunk of a [`Container::Single`]; `None` for the others.
     pub(crate) fn single_header(&self) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Single { .. } => single::header().map(Some),
@@ -177,7 +184,7 @@ impl Container {
         }
     }
 
-    /// The bytes of a file with these chunks. A container without metadata ignores `metadata`.
+    /// The bytes of a file with these chunks. Containers without a metadata section ignore `metadata`.
     #[cfg_attr(
         not(feature = "documents"),
         allow(
@@ -202,7 +209,7 @@ fn digest_len(checksum: Checksum) -> u64 {
 }
 
 impl SuperchunkIndex {
-    /// The least number of spare bytes after any of the first chunks: those that its writer leaves free, unless a chunk grew.
+    /// The spare bytes that the writer leaves after each chunk, inferred as the minimum after the first four chunks.
     #[cfg(feature = "documents")]
     pub(crate) fn usual_spare(&self, file: &dyn StoreFile) -> u32 {
         if !self.spare {
@@ -215,11 +222,11 @@ impl SuperchunkIndex {
             slot.len.checked_sub(used)
         });
         let spare = unused.min().and_then(|unused| u32::try_from(unused).ok());
-        // It is only a default for new superchunks.
+        // Only a default for new superchunks, so 0 is always safe.
         spare.unwrap_or(0)
     }
 
-    /// Refuses a chunk of another uncompressed length than the header of the superchunk contains.
+    /// Refuses a chunk whose uncompressed length contradicts the header of the superchunk.
     fn check_chunk_size(&self, index: usize, chunk: u64, found: u32) -> Result<()> {
         let is_last = index + 1 == self.slots.len();
         let expected = if is_last {
@@ -236,8 +243,8 @@ impl SuperchunkIndex {
         }
     }
 
-    /// Reads the chunk at `index` of the superchunk, which has at most `most` uncompressed bytes, and compares its digest.
-    /// Errors give it the number `chunk`.
+    /// Reads the chunk at `index` of the superchunk, and compares its digest. It may have at most `most` uncompressed bytes.
+    /// `chunk` is its number in the array, for errors.
     pub(crate) fn chunk(
         &self,
         file: &dyn StoreFile,
@@ -257,7 +264,7 @@ impl SuperchunkIndex {
         let head = head.ok_or_else(|| cut_short(LEAST_CHUNK))?;
         let header = ChunkHeader::parse(head).map_err(|error| fail(error.into()))?;
         self.check_chunk_size(index, chunk, header.nbytes)?;
-        // Memory is taken for chunks that are possible, not for what a header says.
+        // Refuse an impossible length before memory is allocated for it.
         if u64::from(header.nbytes) > most {
             return Err(wrong_length(chunk, header.nbytes.into(), 0..=most));
         }
@@ -284,7 +291,7 @@ impl SuperchunkIndex {
         })
     }
 
-    /// Compares the digest after a chunk; `None` if the file became shorter meanwhile.
+    /// Compares the digest after a chunk; `None` if the file has become shorter meanwhile.
     fn compare(&self, bytes: &[u8], len: usize) -> Option<std::result::Result<(), FormatError>> {
         let (chunk, found) = bytes.split_at_checked(len)?;
         let found = Digest::from_bytes(found.get(..self.checksum.digest_len())?)?;
@@ -293,7 +300,7 @@ impl SuperchunkIndex {
     }
 }
 
-/// A chunk and its digest, with zeros up to the length of its slot; `None` if it does not fit.
+/// A chunk and its digest, padded with zeros to the length of the slot; `None` if they do not fit.
 pub(crate) fn fitted(chunk: &[u8], checksum: Checksum, slot: &Slot) -> Result<Option<Vec<u8>>> {
     let mut bytes = with_digest(chunk, checksum);
     if to_u64(bytes.len()) > slot.len {
@@ -310,9 +317,8 @@ fn with_digest(chunk: &[u8], checksum: Checksum) -> Vec<u8> {
     bytes
 }
 
-/// Up to `len` bytes of a file from position `at` on; fewer at its end.
+/// Reads up to `len` bytes of a file at position `at`; fewer at its end, none after it.
 fn read_up_to(file: &dyn StoreFile, at: u64, len: u64) -> Result<Bytes> {
-    // An empty part after the end is empty.
     let rest = file.size()?.saturating_sub(at);
     Ok(file.read_bytes(at, in_memory(len.min(rest))?)?)
 }

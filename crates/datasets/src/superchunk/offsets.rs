@@ -1,4 +1,4 @@
-//! The positions of the chunks in a superchunk with several: from a table, or from the lengths of the chunks.
+//! The positions of several chunks in a superchunk: from the offset table, or from the lengths of the chunks.
 
 use super::{LEAST_CHUNK, Slot, at, cut_short, digest_len, read_up_to};
 use crate::error::trailing;
@@ -7,10 +7,10 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::StoreFile;
 use bloscpack_wire::Checksum;
 
-/// The slots of the chunks that begin at these positions, the first of them at `first` or later, in a file of `end` bytes.
+/// The slots of chunks at these positions, in a file of `end` bytes. The first chunk begins at `first` or later.
 ///
-/// Every chunk has to have space for its header before the next one begins: overlapping or descending chunks would let one
-/// file contain any number of them.
+/// Each chunk needs space for its header before the next one begins. With overlapping or descending chunks, a small file could
+/// contain any number of them.
 pub(super) fn slots_of(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Slot>> {
     let mut slots = Vec::with_capacity(offsets.len());
     let (mut least, last) = (first, end.saturating_sub(LEAST_CHUNK));
@@ -22,7 +22,7 @@ pub(super) fn slots_of(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Slot
             ));
         }
         least = offset + LEAST_CHUNK;
-        // A next one that is less than `least` is refused in the next round.
+        // A next position below `least` is refused in the next iteration.
         let next = offsets.get(index + 1).copied().unwrap_or(end);
         slots.push(Slot {
             at: *offset,
@@ -32,7 +32,7 @@ pub(super) fn slots_of(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Slot
     Ok(slots)
 }
 
-/// The slots of `count` contiguous chunks, the first of them at `first`, by their own lengths.
+/// The slots of `count` contiguous chunks from position `first`, by the lengths in their headers.
 pub(super) fn walk(
     file: &dyn StoreFile,
     first: u64,
@@ -48,7 +48,7 @@ pub(super) fn walk(
         let header = ChunkHeader::parse(head).map_err(|error| at(position, Some(chunk), error))?;
         let len = u64::from(header.ctbytes) + digest_len(checksum);
         slots.push(Slot { at: position, len });
-        // The header was inside of the file, so that this cannot overflow.
+        // Cannot overflow: the header is inside the file.
         position += len;
     }
     match end.checked_sub(position) {

@@ -3,6 +3,8 @@
 //! ```text
 //!    header (32) | [index] | (chunk | [digest] | [spare]) ...
 //! ```
+//!
+//! [`SuperchunkHeader`] describes the header and the index.
 
 use super::offsets::{slots_of, walk};
 use super::{Framing, SuperchunkIndex, read_up_to, with_digest};

@@ -1,7 +1,8 @@
 //! One chunk after 16 bytes: the superchunk that bcolz, BLZ and carray write.
 //!
 //! ```text
-//!    | b l p k | 1 | 0 0 0 | 1 0 0 0 0 0 0 0 |   chunk
+//!    0         4             5       8                         16
+//!    | b l p k | version 1   | 0 0 0 | number of chunks: 1     | Blosc chunk
 //! ```
 
 use super::{Slot, SuperchunkIndex, cut_short, read_up_to};
@@ -14,7 +15,7 @@ use bloscpack_wire::{Checksum, FormatVersion, Header};
 
 /// Bytes before the chunk.
 const HEAD_LEN: usize = 16;
-/// Bytes of both headers, and so of the shortest superchunk.
+/// Bytes of both headers: the minimum length of a superchunk.
 pub(crate) const SINGLE_HEAD_LEN: u64 = (HEAD_LEN + HEADER_LEN) as u64;
 
 pub(super) fn read(file: &dyn StoreFile, lenient: bool) -> Result<SuperchunkIndex> {
@@ -28,10 +29,9 @@ pub(super) fn read(file: &dyn StoreFile, lenient: bool) -> Result<SuperchunkInde
         check(head.split_at(HEAD_LEN).0)?;
     }
     let at = to_u64(HEAD_LEN);
-    // The file was long enough when its head was read.
+    // Saturates if the file has become shorter since its head was read.
     let room = size.saturating_sub(at);
-    // Bytes after the chunk are ignored; bcolz does not look at them either. A header that is damaged is reported when the
-    // chunk is read.
+    // Bytes after the chunk are ignored, as by bcolz. A damaged chunk header is reported when the chunk is read.
     let len = ChunkHeader::parse(chunk).map_or(room, |header| header.ctbytes.into());
     let slot = Slot {
         at,
@@ -48,7 +48,7 @@ pub(super) fn read(file: &dyn StoreFile, lenient: bool) -> Result<SuperchunkInde
     })
 }
 
-/// Refuses a header that no version of these libraries writes. bcolz does not look at it.
+/// Refuses a header that none of these programs writes. bcolz ignores it.
 fn check(head: &[u8]) -> Result<()> {
     let header = Header::decode(head)?;
     if header.version != FormatVersion::V1 || header.nchunks != Some(1) {
@@ -62,7 +62,7 @@ fn check(head: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The 16 bytes.
+/// The 16 bytes before the chunk.
 pub(super) fn header() -> Result<Vec<u8>> {
     let header = Header {
         nchunks: Some(1),

@@ -2,18 +2,18 @@
 
 const MIB: u128 = 1 << 20;
 
-/// The unit of the default length of chunks.
+/// The base of the default chunk length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkBase {
     /// 1024 bytes: carray and BLZ.
     Base1024,
-    /// 4096 bytes: bcolz from 0.7 on.
+    /// 4096 bytes: bcolz from 0.7.
     Base4096,
 }
 
 /// The rows of a chunk that bcolz, BLZ and carray choose for an array of `expected_rows` rows of `row_bytes` bytes each.
 ///
-/// A chunk has 4 to 1024 times the bytes of the base, more for larger arrays, but at least one row.
+/// The larger the array, the longer the chunk: 4 to 1024 times the bytes of the base, and at least one row.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::ChunkBase, wire::default_chunk_rows};
@@ -32,13 +32,13 @@ pub fn default_chunk_rows(base: ChunkBase, expected_rows: u64, row_bytes: u64) -
     (chunk_bytes / row_bytes.max(1)).max(1)
 }
 
-/// 6 plus the decimal logarithm of the MiB, rounded towards zero, for 0.0001 to 10000 MiB.
+/// 6 plus the decimal logarithm of the size in MiB, rounded towards zero and limited to 0.0001 to 10000 MiB.
 ///
-/// The writers compute it with floats. No number of bytes is close enough to a power of ten for them to round to the
-/// other side.
+/// The other programs compute it with floats. The results agree, because no number of bytes is close enough to a power of ten
+/// for floats to round the other way.
 fn zone_bits(bytes: u128) -> u32 {
     let zones = [(10_000, 2), (1000, 3), (100, 4), (10, 5)];
-    // Saturating, since only a comparison with a small number follows.
+    // Saturates: it is only compared with a small number.
     let small = zones
         .iter()
         .find(|(part, _)| bytes.saturating_mul(*part) <= MIB);

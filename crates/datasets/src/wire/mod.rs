@@ -1,15 +1,16 @@
-//! The small files of dataset directories: bytes in, structures out, and back. Nothing here reads or writes.
+//! The small files of dataset directories, converted between bytes and structures. Nothing here does I/O. `docs/datasets.md`
+//! describes the directories.
 //!
 //! | file | content | type |
 //! |---|---|---|
 //! | `meta/sizes` | the number of rows | [`Sizes`] |
-//! | `meta/storage` | the type of the elements, the compression of new chunks | [`Storage`] |
-//! | `__attrs__`, `meta/attributes` | values that users attach | [`Attributes`] |
+//! | `meta/storage` | the dtype, the chunk length, the compression of new chunks | [`Storage`] |
+//! | `__attrs__`, `meta/attributes` | the user's attributes | [`Attributes`] |
 //! | `__rootdirs__` | the columns of a table | [`RootDirs`] |
-//! | `meta/index` | statistics of each superchunk | [`Index`] |
+//! | `meta/index` | statistics of each superchunk; only this library writes it | [`Index`] |
 //!
-//! These are the files of bcolz, BLZ and carray; the last one is of this library. The module `proposal`, with the feature `documents`, has the files of the
-//! carray proposal, which is older.
+//! These are the files of bcolz, BLZ and carray. The module `proposal`, with the feature `documents`, covers the carray
+//! proposal, an older design.
 
 mod chunk_rows;
 mod index;

@@ -3,7 +3,7 @@
 //! ```text
 //! {"names": ["id", "price"]}                                                     bcolz from 0.7.2
 //! {"dirs": {"price": "price", "id": "id"}, "names": ["id", "price"]}             BLZ
-//! {"dirs": {"price": "/data/t/price", "id": "/data/t/id"}, "names": [...]}       before
+//! {"dirs": {"price": "/data/t/price", "id": "/data/t/id"}, "names": [...]}       carray 0.5, bcolz up to 0.7.1
 //! ```
 
 use bloscpack_array::json::shown;
@@ -13,7 +13,7 @@ use bloscpack_error::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of the longest file: room for far more columns than a file system has for folders.
+/// Bytes of the longest file: enough for far more columns than a file system allows folders.
 const MAX_LEN: usize = 16 << 20;
 
 /// The content of `__rootdirs__`. A folder with such a file is a table.
@@ -29,16 +29,16 @@ const MAX_LEN: usize = 16 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootDirs {
-    /// The names of the columns, each once. They come from a file, so that a name may point outside of the table; the
-    /// code that makes a path of it has to refuse that.
+    /// The column names in order, without repetition. They come from the file unchecked: a name may point outside the table,
+    /// and code that makes a path of it must refuse that.
     pub names: Vec<String>,
-    /// Columns and paths, where the file has them: relative, absolute, or of another machine. There may be more of them
-    /// than names.
+    /// Column names with paths, which may be relative, absolute, or of another machine; `None` if the file has none. There may
+    /// be more paths than `names`, since BLZ keeps the paths of deleted columns.
     pub dirs: Option<Vec<(String, String)>>,
 }
 
 impl RootDirs {
-    /// The columns of a new bcolz table, each in a folder of the same name.
+    /// The columns of a new bcolz table, each in a folder with its name.
     ///
     /// # Errors
     /// Returns a usage error if a name occurs twice.
@@ -51,7 +51,7 @@ impl RootDirs {
         Ok(Self { names, dirs })
     }
 
-    /// The same columns with their folders, which BLZ requires.
+    /// Adds the paths that BLZ requires: each column's name.
     #[must_use]
     pub fn with_dirs(mut self) -> Self {
         let dirs = self.names.iter().map(|name| (name.clone(), name.clone()));
@@ -59,10 +59,10 @@ impl RootDirs {
         self
     }
 
-    /// Parses the file of any writer.
+    /// Parses the file of any writer, up to 16 MiB. Unknown keys are ignored.
     ///
     /// # Errors
-    /// Returns an error if the file is not a JSON object, has no list of names, or has a name in it twice.
+    /// Returns an error if the file is not a JSON object, has no list of names, or repeats a name in it.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let object = Object::parse(file, MAX_LEN)?;
         let field = object.need("names")?;
@@ -80,10 +80,10 @@ impl RootDirs {
         Ok(Self { names, dirs })
     }
 
-    /// The folder of a column: the last part of its path, or its name where the file has no path.
+    /// The folder of a column: the last component of its path, or its name if it has no path.
     ///
-    /// Tables are moved, so that only the end of a path counts. Where there is no such folder, the one with the name of
-    /// the column may be meant.
+    /// Only the last component counts, because tables are moved after they are written. If there is no such folder, try the
+    /// column's name.
     ///
     /// ```
     /// use bloscpack_datasets::wire::RootDirs;
@@ -100,7 +100,8 @@ impl RootDirs {
         end_of(path.map(|(_, path)| path.as_str()), name).to_owned()
     }
 
-    /// The folders of all columns, in the order of the names, each as given by [`folder_of`](Self::folder_of).
+    /// The folders of all columns, in the order of `names`. Faster than [`folder_of`](Self::folder_of) for each of many
+    /// columns.
     ///
     /// ```
     /// use bloscpack_datasets::wire::RootDirs;
@@ -118,7 +119,7 @@ impl RootDirs {
             .collect()
     }
 
-    /// The file: spelled as by BLZ if there are `dirs`, else as by bcolz.
+    /// The bytes of the file, exactly as BLZ writes them if there are `dirs`, otherwise as bcolz.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut text = "{".to_owned();
@@ -139,7 +140,7 @@ impl RootDirs {
     }
 }
 
-/// The last part of a path, or the name where there is none.
+/// The last component of a path, or the name without a path.
 fn end_of<'a>(path: Option<&'a str>, name: &'a str) -> &'a str {
     let end = path.and_then(|path| path.rsplit(['/', '\\']).next());
     end.filter(|end| !end.is_empty()).unwrap_or(name)

@@ -12,7 +12,7 @@ use serde_json::json;
 /// Bytes of the longest file. No shape is longer.
 const MAX_LEN: usize = 1 << 20;
 
-/// The content of `meta/sizes`. Readers only need the shape; the other two numbers are for people.
+/// The content of `meta/sizes`. Readers need the shape only; the other two numbers are informative.
 ///
 /// ```
 /// use bloscpack_datasets::wire::Sizes;
@@ -24,20 +24,22 @@ const MAX_LEN: usize = 1 << 20;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes {
-    /// The number of rows, then the shape of a row. This alone decides how much is read.
+    /// The number of rows, followed by the shape of a row.
     pub shape: Vec<u64>,
-    /// Uncompressed bytes; 0 where the file does not say.
+    /// Uncompressed bytes; 0 if the file does not contain them.
     pub nbytes: i64,
-    /// Compressed bytes, counted as [`counted_bytes`] does when the file was new. Real files contain wrong and negative
-    /// counts; 0 where the file does not say.
+    /// Compressed bytes, counted as by [`counted_bytes`] in a new file; 0 if the file does not contain them. Real files contain
+    /// wrong and negative counts.
     pub cbytes: i64,
 }
 
 impl Sizes {
-    /// Parses the file. The order of the keys does not matter.
+    /// Parses the file, up to 1 MiB. The order of the keys does not matter, and unknown keys are ignored. The shape is not
+    /// compared with the other numbers.
     ///
     /// # Errors
-    /// Returns an error if the file is not a JSON object, has no shape, or a shape that is not a list of integers.
+    /// Returns an error if the file is not a JSON object, if the shape is missing, empty or not a list of non-negative
+    /// integers, or if another number is not an integer.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let object = Object::parse(file, MAX_LEN)?;
         let field = object.need("shape")?;
@@ -60,13 +62,13 @@ impl Sizes {
         self.shape.first().copied().unwrap_or(0)
     }
 
-    /// The shape of a row; empty where a row is one element.
+    /// The shape of a row; empty if a row is one element.
     #[must_use]
     pub fn row_shape(&self) -> &[u64] {
         self.shape.split_first().map_or(&[], |(_, row)| row)
     }
 
-    /// The file, as every writer since carray has spelled it.
+    /// The bytes of the file, exactly as carray, bcolz and BLZ write them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Self {
@@ -79,10 +81,10 @@ impl Sizes {
     }
 }
 
-/// The bytes that a writer counts for each chunk in addition to the compressed ones.
+/// The bytes that a writer adds to `cbytes` for each chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkOverhead {
-    /// Nothing: bcolz from 1.1 on.
+    /// Nothing: bcolz from 1.1.
     None,
     /// 128 bytes: carray, BLZ, and bcolz up to 1.0.
     Header,
@@ -99,8 +101,8 @@ impl ChunkOverhead {
     }
 }
 
-/// The `cbytes` that writers give: the `ctbytes` of the full chunks, and one last chunk uncompressed, which is counted
-/// even where there is none. A sum over `i64::MAX` is given as `i64::MAX`.
+/// The `cbytes` that writers store: the compressed bytes (`ctbytes`) of the full chunks, and one uncompressed last chunk, which
+/// is counted even if there is none. Saturates at `i64::MAX`.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::ChunkOverhead, wire::counted_bytes};
@@ -115,7 +117,7 @@ pub fn counted_bytes(
     row_bytes: u64,
     overhead: ChunkOverhead,
 ) -> i64 {
-    // Saturating, since the count is for people and never read for anything.
+    // The count is informative only, and saturates.
     let last = chunk_rows.saturating_mul(row_bytes);
     let sum = full_chunks.into_iter().fold(last, |sum, ctbytes| {
         sum.saturating_add(ctbytes)

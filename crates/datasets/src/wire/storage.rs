@@ -1,4 +1,4 @@
-//! `meta/storage`: the type of the elements, and how new chunks are made.
+//! `meta/storage`: the dtype, the chunk length, and the compression of new chunks.
 //!
 //! ```text
 //! {"dtype": "int64", "cparams": {"clevel": 5, "shuffle": 1, "cname": "lz4", "quantize": 0},
@@ -17,19 +17,20 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::{json as python, to_u64};
 use serde_json::{Map, Value, json};
 
-/// Bytes of the longest file. Where rows are arrays, old writers list all values of a default row.
+/// Bytes of the longest file. Old writers list all elements of a default row.
 const MAX_LEN: usize = 64 << 20;
-/// Bytes of the longest nested dtype, which takes far more memory as a value.
+/// Bytes of the longest nested dtype. As a JSON value it takes far more memory.
 const MAX_DTYPE: usize = 1 << 20;
-/// The compressor where the file does not name it.
+/// The compressor if the file does not name one.
 const UNNAMED: Compressor = Compressor::Blosclz;
 
-/// The text of a dtype, which [`DType`](bloscpack_dtype::DType) parses.
+/// A dtype as the file spells it; [`DType::parse`](bloscpack_dtype::DType::parse) and
+/// [`DType::from_json`](bloscpack_dtype::DType::from_json) parse it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DtypeText {
-    /// NumPy's name or description of it, such as `int32` or `[('a', '<i4'), ('b', '<f8')]`.
+    /// NumPy's spelling, such as `int32` or `[('a', '<i4'), ('b', '<f8')]`.
     Text(String),
-    /// A nested list of descriptions, as the BLZ document allows.
+    /// A nested JSON list of fields, as the BLZ document allows. It describes a table.
     Nested(Value),
 }
 
@@ -53,21 +54,22 @@ impl ParamsKey {
     }
 }
 
-/// The program whose spelling a file has. The spellings differ in their keys, the order of these, and what they can express.
+/// The spelling of a file, by the program that writes it. Spellings differ in their keys, the order of the keys, and the values
+/// that they can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StorageStyle {
-    /// bcolz from 1.1 on, with Python 3: expresses everything.
+    /// bcolz from 1.1, with Python 3. Expresses everything except nested dtypes.
     Bcolz,
-    /// BLZ 0.6: `bparams`, shuffle as true or false, no compressor.
+    /// BLZ 0.6: `bparams`, shuffle as true or false, and no compressor.
     Blz,
-    /// The examples of the documents, which is also carray's spelling. Bitshuffle, compressors other than blosclz, and
-    /// quantization, which it cannot express, are added as bcolz would spell them.
+    /// The examples of the documents, and carray. Bitshuffle, compressors other than blosclz, and quantization, which they
+    /// cannot express, are added in bcolz's spelling.
     Document,
 }
 
 /// The content of `meta/storage`.
 ///
-/// The header of each chunk says how it is compressed, so that only `dtype` and `chunk_rows` matter for reading.
+/// Only `dtype` and `chunk_rows` matter for reading: the header of each chunk describes its compression.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::DtypeText, wire::ParamsKey, wire::Storage, wire::StorageStyle};
@@ -86,32 +88,34 @@ pub enum StorageStyle {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storage {
-    /// The type of an element, without the shape of a row.
+    /// The dtype of an element, without the shape of a row.
     pub dtype: DtypeText,
-    /// The key of the parameters in the file that was read. [`encode`](Self::encode) uses that of its [`StorageStyle`].
+    /// The key of the parameters in the file that was read. [`encode`](Self::encode) uses the key of its [`StorageStyle`]
+    /// instead.
     pub params_key: ParamsKey,
     /// The compression level, 0 to 9.
     pub level: u8,
     /// The filter that is applied before compression.
     pub filter: Filter,
-    /// The name of the compressor, which may be unknown; `blosclz` where the file does not say.
+    /// The name of the compressor, which may be unknown; `blosclz` if the file has none.
     pub compressor_name: String,
-    /// The bits to which floats were rounded before compression. 0 means no rounding; `None` that the file does not say.
+    /// The bits to which floats were rounded before compression; 0 for no rounding, `None` if the file has no such key.
     pub quantize: Option<i64>,
-    /// Rows of every chunk but the last; at least 1.
+    /// Rows of a full chunk; at least 1.
     pub chunk_rows: u64,
-    /// The number of rows that the writer expected.
+    /// The number of rows that the creator expected.
     pub expected_rows: u64,
-    /// The value of rows that were never written: JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may
-    /// occur. Old writers list all elements of a row here, new ones give one.
+    /// The default element, as JSON text that may contain Python's `NaN`, `Infinity` and `-Infinity`. Old writers list all
+    /// elements of a row; new ones write one.
     pub default: String,
 }
 
 impl Storage {
-    /// Parses the file of any writer. The order of the keys does not matter.
+    /// Parses the file of any writer, up to 64 MiB. The order of the keys does not matter, and unknown keys are ignored. Dtype,
+    /// compressor name and default are not interpreted.
     ///
     /// # Errors
-    /// Returns an error if the file is not a JSON object, or if a value is missing or impossible.
+    /// Returns an error if the file is not a JSON object, and an error that names the key if a value is missing or impossible.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let object = Object::parse(file, MAX_LEN)?;
         let (params_key, params) = params(object)?;
@@ -141,23 +145,24 @@ impl Storage {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// Returns [`Code::Unsupported`] if there is no compressor of this name. The chunks may be readable all the same, since
-    /// their headers name their compressor.
+    /// Returns [`Code::Unsupported`] for an unknown name. Existing chunks may still be readable: their headers name their
+    /// compressor.
     pub fn compressor(&self) -> Result<Compressor> {
         compressor(&self.compressor_name)
     }
 
-    /// The default as a value; a string such as `"NaN"` where it is a number that only Python knows.
+    /// The default as a JSON value. Python's NaN and infinities, which JSON lacks, are strings such as `"NaN"`. Null if the
+    /// text is not JSON.
     #[must_use]
     pub fn default_value(&self) -> Value {
         python::parse(self.default.as_bytes()).unwrap_or_default()
     }
 
-    /// The file in this spelling.
+    /// The bytes of the file in this spelling.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`] for anything that the spelling cannot express, and for a default that is not JSON;
-    /// [`Code::OverLimit`] if the file would be too long to be read again.
+    /// Returns [`Code::CannotStore`] for values that the spelling cannot express, and for a default that is not JSON;
+    /// [`Code::OverLimit`] if the file would exceed 64 MiB, or a nested dtype 1 MiB.
     pub fn encode(&self, style: StorageStyle) -> Result<Vec<u8>> {
         let dtype = self.dtype_json(style)?;
         let default = self.default.trim_ascii();
@@ -170,7 +175,7 @@ impl Storage {
         let (key, params) = self.params(style)?;
         let (key, params) = (key.name(), python_json(&params));
         let (rows, expected) = (self.chunk_rows, self.expected_rows);
-        // The default is not a value, since it may be a number that only Python knows.
+        // The default stays text, since it may contain Python's NaN and infinities.
         let tail = match style {
             StorageStyle::Bcolz => format!("\"expectedlen\": {expected}, \"dflt\": {default}"),
             StorageStyle::Blz | StorageStyle::Document => {
@@ -199,7 +204,7 @@ impl Storage {
         }
     }
 
-    /// The key of the compression parameters, and these in the order of the style.
+    /// The key of the compression parameters, and the parameters in the order of the style.
     fn params(&self, style: StorageStyle) -> Result<(ParamsKey, Value)> {
         let (level, name) = (self.level, self.compressor_name.as_str());
         let number = shuffle_number(self.filter);
@@ -282,7 +287,8 @@ fn level(field: &Field<'_>) -> Result<u8> {
     level.ok_or_else(|| field.wrong("0 to 9"))
 }
 
-/// Old writers write true or false, new ones the number of the filter, or true if the user passed that.
+/// Parses `shuffle`: true or false from old writers, and the number of the filter from new ones, or true if their user passed
+/// it.
 fn filter(field: &Field<'_>) -> Result<Filter> {
     match field.text {
         "false" | "0" => Ok(Filter::None),

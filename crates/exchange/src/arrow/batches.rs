@@ -1,4 +1,4 @@
-//! Record batches of Arrow's, in memory.
+//! Converts sources to and from Arrow record batches in memory.
 
 use super::guard::guarded;
 use super::measure::Plans;
@@ -15,7 +15,7 @@ use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
-/// Converts rows of these columns to record batches of Arrow's.
+/// Converts batches of rows to Arrow record batches.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -38,16 +38,16 @@ pub struct BatchConverter {
 }
 
 impl BatchConverter {
-    /// A converter of these columns. NaN becomes null in those that say so.
+    /// A converter for these columns. NaN becomes null in columns whose `nan_is_null` is set; NaT always becomes null.
     ///
     /// # Errors
-    /// Returns wrong usage for what Arrow has no type for.
+    /// Returns `Code::Unsupported` for a type that Arrow lacks, and `Code::Usage` for rows that are too long for it.
     pub fn new(columns: Schema) -> Result<Self> {
         Self::with_mapping(columns, TypeMapping::default())
     }
 
-    /// The same, with strings of both kinds as views of text, which query engines compare without a cast. Bytes that are
-    /// not UTF-8 are then an error of the batch that contains them.
+    /// Converts strings (`S` and `U`) to `Utf8View`, which query engines compare without a cast, and drops time zones. Bytes
+    /// that are not UTF-8 are then an error of the batch that contains them.
     ///
     /// # Errors
     /// Returns the errors of [`new`](Self::new).
@@ -67,24 +67,23 @@ impl BatchConverter {
         })
     }
 
-    /// The schema of all batches.
+    /// The Arrow schema of all batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// These rows as a record batch.
+    /// Converts a batch. Numbers are moved without a copy, other elements are converted.
     ///
     /// # Errors
-    /// Returns wrong usage for a batch of other columns, and for values that Arrow has no place for; the error names the
-    /// column.
+    /// Returns `Code::Usage` for a batch of other columns and for values that Arrow cannot store, with the name of the column.
     pub fn convert(&self, batch: Batch) -> Result<RecordBatch> {
         batch.check(&self.columns)?;
         record_batch(&self.schema, &self.columns, batch, self.mapping)
     }
 }
 
-/// The rows of a source as record batches of Arrow's, in order; created by [`record_batches`].
+/// Iterates over the rows of a source as Arrow record batches, in order. Made by [`record_batches`].
 pub struct RecordBatches<'a> {
     source: &'a mut dyn Source,
     converter: BatchConverter,
@@ -92,7 +91,7 @@ pub struct RecordBatches<'a> {
     has_failed: bool,
 }
 
-/// The rows of a source as record batches of Arrow's, of about 16 MiB each, without a file.
+/// Reads a source as Arrow record batches of about 16 MiB each.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -108,7 +107,7 @@ pub struct RecordBatches<'a> {
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for what Arrow has no type for, and for more than a million rows that have no bytes.
+/// Returns the errors of [`BatchConverter::new`], and `Code::Usage` for more than 2^20 rows without bytes.
 pub fn record_batches(source: &mut dyn Source) -> Result<RecordBatches<'_>> {
     check_empty_rows(source)?;
     Ok(RecordBatches {
@@ -120,14 +119,14 @@ pub fn record_batches(source: &mut dyn Source) -> Result<RecordBatches<'_>> {
 }
 
 impl RecordBatches<'_> {
-    /// Bytes of a batch, about; 16 MiB by default.
+    /// Sets the approximate bytes of a batch; 16 MiB by default. A batch has at least one row.
     #[must_use]
     pub fn batch_bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
         self
     }
 
-    /// The schema of all batches.
+    /// The Arrow schema of all batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         self.converter.schema()
@@ -153,8 +152,8 @@ impl Iterator for RecordBatches<'_> {
     }
 }
 
-/// Record batches of Arrow's, which are kept in memory, as columns. Where strings are only as long as the longest, all of them
-/// are looked at.
+/// Reads Arrow record batches in memory as a source. Strings are measured first, because each column gets the length of its
+/// longest string.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -173,8 +172,8 @@ impl Iterator for RecordBatches<'_> {
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for options that do not fit; `Unsupported` for types that NumPy lacks; and an error of the category
-/// [`OverLimit`](bloscpack_error::Category::OverLimit) for strings that are too long for a fixed length.
+/// Returns `Code::Usage` for options that do not suit the schema and for a batch with another schema, `Code::Unsupported` for a
+/// type that NumPy lacks, and `Code::OverLimit` for a column with a string of more than 65,536 characters.
 pub fn of_record_batches(
     schema: &SchemaRef,
     batches: Vec<RecordBatch>,

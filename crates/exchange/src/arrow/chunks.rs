@@ -1,4 +1,5 @@
-//! The bytes that the Arrow and Parquet crates read: nothing is read that is not there.
+//! [`Chunks`]: the bytes that the Arrow and Parquet crates read, checked against the length of the file before memory is
+//! allocated.
 
 use super::tap::Tap;
 use bloscpack_error::Result;
@@ -9,7 +10,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// A source of bytes whose first error is kept, and of which nothing is read that is not there.
+/// A source of bytes that keeps its first error, and refuses to read past the end.
 #[derive(Debug)]
 pub(super) struct Chunks<S> {
     bytes: Arc<S>,
@@ -41,7 +42,7 @@ impl<S: ReadAt> Chunks<S> {
         self.size
     }
 
-    /// These bytes, if they are there: before any memory is taken for them.
+    /// Reads `len` bytes at a position. The length is checked before memory is allocated.
     pub fn read(&self, at: u64, len: u64) -> io::Result<Vec<u8>> {
         let end = at.checked_add(len);
         if end.is_none_or(|end| end > self.size) {
@@ -76,7 +77,7 @@ impl<S: ReadAt + Send + Sync> ChunkReader for Chunks<S> {
     }
 }
 
-/// The bytes from a position on.
+/// A reader from a position on.
 pub(super) struct BytesFrom<S> {
     chunks: Chunks<S>,
     at: u64,

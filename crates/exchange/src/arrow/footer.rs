@@ -1,4 +1,4 @@
-//! The end of Arrow and Parquet files: a footer, its length in 4 bytes, and the magic, which is at the beginning, too.
+//! The end of Arrow and Parquet files: a footer, its length in 4 bytes, and the magic number that also begins the file.
 
 use super::chunks::Chunks;
 use crate::error::{damaged, missing_part, wrong_magic};
@@ -7,11 +7,10 @@ use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
 use bloscpack_storage::ReadAt;
 
-/// Reads the footer. Memory is taken only if the file has as many bytes.
+/// Reads the footer. Memory is allocated only if the file has that many bytes.
 ///
 /// # Errors
-/// Returns an error for another magic, a file that is cut short, a length that the file does not have, and any error of the
-/// source.
+/// Returns an error for another magic number, a truncated file, a length that exceeds the file, and any error of the source.
 pub(super) fn footer<S: ReadAt>(
     chunks: &Chunks<S>,
     format: Format,

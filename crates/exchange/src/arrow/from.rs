@@ -1,4 +1,4 @@
-//! Arrays of Arrow as elements.
+//! Converts Arrow arrays to elements.
 
 use super::types::scale_of;
 use crate::error::{missing_value, not_utf8, too_long};
@@ -16,14 +16,14 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error};
 use std::fmt::Display;
 
-/// An error in an element, and its row.
+/// An error in an element, with its row.
 #[derive(Debug)]
 pub(super) struct RowError {
     pub row: usize,
     pub error: Error,
 }
 
-/// An error of all rows, which is reported for the first.
+/// An error of all rows, reported for the first.
 impl From<Error> for RowError {
     fn from(error: Error) -> Self {
         Self { row: 0, error }
@@ -32,24 +32,24 @@ impl From<Error> for RowError {
 
 type Result<T> = std::result::Result<T, RowError>;
 
-/// The values are not of the type that the schema of the file says.
+/// The error for values of another type than the file's schema says.
 fn mismatch(expected: impl Display, found: impl Display) -> Error {
     Error::new(Code::Value, format!("expected {expected}, found {found}"))
 }
 
-/// Bytes of so many elements in memory.
+/// The bytes of `count` elements in memory.
 fn total(count: usize, each: usize) -> bloscpack_error::Result<usize> {
     count.checked_mul(each).ok_or_else(too_large)
 }
 
-/// Bytes of a row of elements.
+/// The bytes of a row of elements.
 fn row_len(dtype: &DType, shape: &[u64]) -> bloscpack_error::Result<usize> {
     let mut axes = shape.iter();
     let len = axes.try_fold(dtype.itemsize(), |len, axis| len.checked_mul(*axis));
     in_memory(len.ok_or_else(too_large)?)
 }
 
-/// The bytes of all rows of an array that is known to fit the type and the shape of its rows.
+/// The bytes of all rows of an array whose type was found to suit `dtype` and `shape`.
 pub(super) fn bytes_of(
     array: &dyn Array,
     dtype: &DType,
@@ -86,7 +86,7 @@ pub(super) fn bytes_of(
     for row in 0..list.len() {
         if list.is_null(row) {
             let element = missing(dtype, fill).map_err(|error| RowError { row, error })?;
-            // However many elements without bytes there are, they add none.
+            // Elements without bytes add nothing, however many there are.
             let count = row_bytes.checked_div(element.len()).unwrap_or(0);
             out.extend(element.repeat(count));
         } else {
@@ -97,7 +97,7 @@ pub(super) fn bytes_of(
     Ok(out)
 }
 
-/// The element for a missing value.
+/// The element that replaces a missing value.
 fn missing(dtype: &DType, fill: Option<&str>) -> bloscpack_error::Result<Vec<u8>> {
     let Some(text) = fill.or(is_value_of_nothing(dtype).then_some("")) else {
         return Err(missing_value(dtype));
@@ -107,6 +107,7 @@ fn missing(dtype: &DType, fill: Option<&str>) -> bloscpack_error::Result<Vec<u8>
     Ok(element)
 }
 
+/// The bytes of single elements, also of a dictionary.
 fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u8>> {
     let keyed = array.as_any_dictionary_opt();
     let keys = keyed.map(|keyed| keyed.normalized_keys());
@@ -141,10 +142,10 @@ fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<
     Ok(out)
 }
 
-/// Puts an element into its place, by its number.
+/// Writes the element with a number into its place.
 type Put<'a> = Box<dyn Fn(usize, &mut [u8]) -> bloscpack_error::Result<()> + 'a>;
 
-/// Copies elements of an array to their places. Null elements are skipped.
+/// A function that copies elements of an array to their places. It is not called for null elements.
 fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Result<Put<'a>> {
     match (dtype.kind(), array.data_type()) {
         (Kind::Bytes | Kind::Text, _) => Ok(strings(array, dtype)),
@@ -164,14 +165,14 @@ fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Resu
         (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => times(array, dtype, *unit),
         _ => {
             let mut all = raw(array, in_memory(dtype.itemsize())?)?;
-            // From little-endian, which is what arrays of Arrow are here.
+            // Arrow arrays are little-endian here.
             dtype.to_little(&mut all);
             Ok(copied(all))
         }
     }
 }
 
-/// Consecutive elements.
+/// Copies from consecutive elements.
 fn copied<'a>(all: Vec<u8>) -> Put<'a> {
     Box::new(move |at, place| {
         let start = at.checked_mul(place.len());
@@ -186,7 +187,7 @@ fn no_element(at: usize, len: usize) -> Error {
     mismatch(format!("element {at}"), format!("{len} bytes"))
 }
 
-/// The bytes of elements of a fixed length.
+/// The bytes of elements of fixed length.
 fn raw(array: &dyn Array, itemsize: usize) -> Result<Vec<u8>> {
     let data = array.to_data();
     let start = total(data.offset(), itemsize)?;
@@ -204,6 +205,7 @@ fn raw(array: &dyn Array, itemsize: usize) -> Result<Vec<u8>> {
     }
 }
 
+/// The bytes of structured elements or complex numbers.
 fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u8>> {
     let Some(of) = array.as_struct_opt() else {
         return Err(mismatch("fields", array.data_type()).into());
@@ -237,7 +239,7 @@ fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u
     Ok(out)
 }
 
-/// The bytes of a field. Where all of the fields are missing it has no meaning, and may be null itself.
+/// The bytes of a field. The fields of a missing element have no meaning, and may be null.
 fn field_bytes(
     of: &StructArray,
     column: &dyn Array,
@@ -260,13 +262,14 @@ fn field_bytes(
     Ok(out)
 }
 
-/// A field of an element, or a half of a complex number.
+/// A field of a structured element, or a half of a complex number.
 struct FieldLayout {
     dtype: DType,
     shape: Vec<u64>,
     start: usize,
 }
 
+/// The fields of a structured type, or the halves of a complex one.
 fn parts(dtype: &DType) -> bloscpack_error::Result<Vec<FieldLayout>> {
     if let Some(fields) = dtype.fields() {
         let part = |field: &bloscpack_dtype::Field| {
@@ -291,7 +294,7 @@ fn parts(dtype: &DType) -> bloscpack_error::Result<Vec<FieldLayout>> {
     Ok(vec![part(0)?, part(half)?])
 }
 
-/// Counts of one unit as counts of another.
+/// Converts counts of one time unit to another.
 fn times<'a>(array: &'a dyn Array, dtype: &'a DType, unit: TimeUnit) -> Result<Put<'a>> {
     let one = TimeUnit::one;
     let (width, found) = match array.data_type() {
@@ -346,7 +349,7 @@ fn unit_from(unit: arrow_schema::TimeUnit) -> TimeUnit {
     })
 }
 
-/// A string by its number.
+/// Returns a string by its number.
 pub(super) type Get<'a> = Box<dyn Fn(usize) -> &'a [u8] + 'a>;
 
 fn of_bytes<'a, T: ByteArrayType>(array: &'a dyn Array) -> Option<Get<'a>>
@@ -365,7 +368,7 @@ where
     Some(Box::new(|at| array.value(at).as_ref()))
 }
 
-/// The strings of an array, if it has such.
+/// The strings of an array; `None` for an array of another type.
 pub(super) fn getter(array: &dyn Array) -> Option<Get<'_>> {
     match array.data_type() {
         DataType::Utf8 => of_bytes::<GenericStringType<i32>>(array),
@@ -378,6 +381,7 @@ pub(super) fn getter(array: &dyn Array) -> Option<Get<'_>> {
     }
 }
 
+/// Copies strings into elements of type `S` or `U`.
 fn strings<'a>(array: &'a dyn Array, dtype: &'a DType) -> Put<'a> {
     let get = getter(array);
     let found = array.data_type();

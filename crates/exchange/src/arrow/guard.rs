@@ -1,4 +1,4 @@
-//! The border to the Arrow and Parquet crates: their panics become errors of ours.
+//! The boundary to the Arrow and Parquet crates, where their panics become errors.
 
 use crate::error::one_line;
 use crate::format::Format;
@@ -10,10 +10,10 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread becomes an error of this crate.
+/// Whether a panic of this thread will be caught by this crate and become an error.
 ///
-/// The crates that read Arrow and Parquet panic on some damaged files. Readers and writers here return an error then, but the
-/// panic hook of the program has already printed a message. A program that does not want that asks in its hook:
+/// The crates that read Arrow and Parquet panic on some damaged files. This crate then returns an error, but the program's
+/// panic hook has already printed a message. To avoid that, ask in the hook:
 ///
 /// ```
 /// let print = std::panic::take_hook();
@@ -28,10 +28,10 @@ pub fn catches_panics() -> bool {
     IS_GUARDED.get()
 }
 
-/// Runs code of another crate, which may panic on a damaged file.
+/// Runs code of another crate. A panic becomes [`Code::Damaged`].
 pub(super) fn guarded<T>(format: Format, run: impl FnOnce() -> Result<T>) -> Result<T> {
     let was_guarded = IS_GUARDED.replace(true);
-    // Unfinished work is dropped with the reader or writer: nothing follows an error.
+    // Unfinished work is dropped with the reader or writer: nothing is read after an error.
     let done = catch_unwind(AssertUnwindSafe(run));
     IS_GUARDED.set(was_guarded);
     done.unwrap_or_else(|panic| {

@@ -1,4 +1,4 @@
-//! The dtypes for the columns of an Arrow file. For strings the data is scanned for the longest.
+//! Finds the dtypes for the columns of Arrow data. For strings, the data is scanned for the longest.
 
 use super::from::getter;
 use super::types::{DTYPE, fits, fits_rows, is_string, is_text, plain};
@@ -13,10 +13,10 @@ use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 
-/// Length of a string, in characters or bytes, above which a column of such strings is not intended.
+/// The longest string, in characters or bytes, for which every element of a column gets that length.
 const LONGEST: u64 = 1 << 16;
 
-/// The dtype for a column.
+/// The dtype of a column, as far as it is known.
 struct Plan {
     name: String,
     shape: Vec<u64>,
@@ -24,14 +24,17 @@ struct Plan {
     zone: Option<String>,
 }
 
-/// The dtype for its elements.
+/// The dtype of the elements, as far as it is known.
 enum Elements {
+    /// Known from the type, the metadata or the options.
     Known(DType),
+    /// Strings; `longest` is the length of the longest one so far.
     Strings { text: bool, longest: u64 },
+    /// Structured elements.
     Fields(Vec<Plan>),
 }
 
-/// The dtypes for the columns.
+/// The dtypes of all columns, as far as they are known.
 pub(super) struct Plans {
     format: Format,
     columns: Vec<Plan>,
@@ -54,14 +57,14 @@ impl Plans {
         })
     }
 
-    /// The columns that must be scanned.
+    /// The numbers of the columns that must be scanned.
     pub fn unknown(&self) -> Vec<usize> {
         let plans = self.columns.iter().enumerate();
         let unknown = plans.filter(|(_, plan)| !plan.is_known());
         unknown.map(|(index, _)| index).collect()
     }
 
-    /// Looks at rows of those columns.
+    /// Scans rows of those columns.
     pub fn see(&mut self, rows: &RecordBatch) -> Result<()> {
         let format = self.format;
         let mut unknown = self.columns.iter_mut().filter(|plan| !plan.is_known());
@@ -84,7 +87,7 @@ impl Plans {
     }
 }
 
-/// The dtype for a column: as given, as noted in its metadata, or by its type alone.
+/// The dtype of a column: the given one, else the one noted in its metadata, else the one that its type tells.
 fn column(format: Format, field: &Field, given: Option<&Column>) -> Result<Plan> {
     let mut plan = Plan::of(format, field)?;
     let (shape, data_type) = unlisted(format, field)?;
@@ -116,7 +119,7 @@ fn column(format: Format, field: &Field, given: Option<&Column>) -> Result<Plan>
     Ok(plan)
 }
 
-/// The lists around elements.
+/// The shape of the lists around the elements, and the type of the elements.
 fn unlisted(format: Format, field: &Field) -> Result<(Vec<u64>, &DataType)> {
     let (mut shape, mut data_type) = (Vec::new(), field.data_type());
     while let DataType::FixedSizeList(item, len) = data_type {
@@ -200,7 +203,7 @@ impl Plan {
                 for at in (0..values.len()).filter(|at| values.is_valid(*at)) {
                     let bytes = get(at);
                     let len = match text {
-                        // As many characters as bytes that begin one.
+                        // Every character has one byte that is not a continuation byte.
                         true => bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count(),
                         false => bytes.len(),
                     };
@@ -240,7 +243,7 @@ impl Plan {
     }
 }
 
-/// The error of a batch whose columns are not of the types that the schema says.
+/// The error for a batch whose columns have other types than the schema says.
 fn other_type(format: Format, array: &dyn Array) -> Error {
     let found = array.data_type();
     damaged(

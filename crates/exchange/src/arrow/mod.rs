@@ -1,21 +1,21 @@
-//! Arrow and Parquet.
+//! Arrow and Parquet, and the mapping of types.
 //!
 //! | NumPy | Arrow |
 //! |---|---|
-//! | integers, floats, truth values | the same; in another byte order turned |
-//! | `S` | without trailing zeros: Utf8 if all of a column is that, else Binary |
+//! | integers, floats, bool | the same, converted to little-endian |
+//! | `S` | without trailing zeros: Utf8 if the column is marked as text, else Binary |
 //! | `U` | Utf8 |
 //! | `V`, and extended floats | FixedSizeBinary |
 //! | complex | Struct of `re` and `im` |
 //! | fields | Struct |
-//! | `datetime64` of s, ms, us, ns | Timestamp, with a zone where the column has one (a table of python-blosc2 does); "not a time" is null |
+//! | `datetime64` of s, ms, us, ns | Timestamp, with a zone if the column has one; NaT is null |
 //! | `datetime64[D]` | Date32 |
 //! | `timedelta64` of s, ms, us, ns | Duration |
 //! | other times | Int64 |
-//! | rows of several elements | FixedSizeList, one in the other |
+//! | rows of several elements | FixedSizeList, nested for several axes |
 //!
-//! The type of NumPy is noted at each field as `bloscpack.dtype`, so that it comes back where the two fit; attributes are in the
-//! metadata of the schema as `bloscpack.attributes`. Parquet has no seconds: they become milliseconds there.
+//! The metadata of each field holds its NumPy type as `bloscpack.dtype`, which is restored if it suits the field. The metadata
+//! of the schema holds the attributes as `bloscpack.attributes`. Parquet has no seconds: they become milliseconds.
 
 mod batches;
 #[cfg(feature = "arrow")]

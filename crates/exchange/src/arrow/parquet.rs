@@ -1,4 +1,4 @@
-//! Files of Parquet's.
+//! Reads and writes Parquet files.
 
 use super::chunks::Chunks;
 use super::footer::footer;
@@ -26,16 +26,17 @@ use parquet::file::properties::WriterProperties;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-/// Rows of a group at the most.
+/// The maximum number of rows in a row group.
 const GROUP_ROWS: usize = 1 << 20;
-/// Bytes of a group at the most, about: it is held in memory until it is complete.
+/// The approximate maximum size of a row group, which is in memory until it is complete.
 const GROUP_BYTES: usize = 64 << 20;
-/// The magic at both ends of a file.
+/// The magic number at both ends of a file.
 const MAGIC: &[u8] = b"PAR1";
-/// Rows that are decoded at once at the most.
+/// The maximum number of rows that are decoded at once.
 const AT_ONCE: u64 = 1 << 16;
 
-/// Writes a file of Parquet's, compressed with Zstandard.
+/// Writes a Parquet file, compressed with Zstandard, in row groups of up to 2^20 rows and about 64 MiB, which are held in
+/// memory.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -51,7 +52,8 @@ const AT_ONCE: u64 = 1 << 16;
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for what Parquet has no type for, and errors of the source and of the writer.
+/// Returns `Code::Unsupported` for a type that Parquet lacks, `Code::Usage` for values that it cannot store, and errors of the
+/// source and of the writer.
 pub fn write_parquet(
     source: &mut dyn Source,
     to: impl Write + Send,
@@ -64,8 +66,8 @@ pub fn write_parquet(
     write_parquet_with(source, to, properties, progress)
 }
 
-/// Writes a file of Parquet's with settings of its own crate. Whatever they are, a group has no more than about 64 MiB, since
-/// it is held in memory until it is complete.
+/// Writes a Parquet file with settings of the `parquet` crate, which this crate re-exports. A row group is held in memory, so
+/// it is ended at about 64 MiB in any case.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -82,7 +84,7 @@ pub fn write_parquet(
 /// ```
 ///
 /// # Errors
-/// Returns the errors of [`write_parquet`], and those of a compression that this build does not have.
+/// Returns the errors of [`write_parquet`], and `Code::Unsupported` for a compression that this build lacks.
 pub fn write_parquet_with(
     source: &mut dyn Source,
     to: impl Write + Send,
@@ -117,7 +119,7 @@ pub fn write_parquet_with(
     })
 }
 
-/// Opens a file of Parquet's. Where strings are only as long as the longest, all of them are looked at.
+/// Opens a Parquet file. Columns of strings are read once to find the longest.
 pub(crate) fn open_parquet(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
@@ -167,7 +169,7 @@ fn reader<S: ReadAt + Send + Sync + 'static>(
     builder.build().map_err(|error| chunks.tap.parquet(error))
 }
 
-/// Refuses a footer with false lengths, for which the crate would allocate memory.
+/// Refuses a footer with false lengths, by which the `parquet` crate would allocate memory.
 fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
     let footer = footer(chunks, Format::Parquet, MAGIC)?;
     if thrift::is_sound(&footer) {

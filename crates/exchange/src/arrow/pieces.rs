@@ -1,4 +1,4 @@
-//! Record batches of Arrow's as a source.
+//! [`ArrowSource`]: Arrow record batches as a source.
 
 use super::from::{RowError, bytes_of};
 use super::guard::guarded;
@@ -13,17 +13,17 @@ use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 
-/// Gives one batch of rows after the other.
+/// Returns the next record batch; `None` after the last.
 pub(super) type Batches = Box<dyn FnMut() -> Result<Option<RecordBatch>> + Send>;
 
-/// Columns of batches, cut into pieces of the wanted size.
+/// A source that cuts record batches into pieces of the requested size.
 pub(super) struct ArrowSource {
     pub format: Format,
     pub schema: Schema,
     pub fills: Vec<Option<String>>,
     pub rows: u64,
     pub batches: Batches,
-    /// The batch under way, and how many of its rows were given.
+    /// The current record batch, and how many of its rows were returned.
     current: Option<(RecordBatch, usize)>,
     done: u64,
 }
@@ -60,6 +60,7 @@ impl ArrowSource {
         }
     }
 
+    /// Converts the next piece.
     fn next(&mut self, bytes: usize) -> Result<Option<Batch>> {
         let (rows, from) = loop {
             match self.current.take() {
@@ -109,7 +110,7 @@ impl ArrowSource {
     }
 }
 
-/// The text of an element that is not data.
+/// The text of an element whose value does not matter.
 fn nothing(dtype: &DType) -> &'static str {
     match dtype.kind() {
         Kind::Bool => "false",
@@ -129,7 +130,7 @@ impl Source for ArrowSource {
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
         guarded(self.format, || self.next(bytes)).inspect_err(|_| {
-            // Nothing follows an error.
+            // Nothing is read after an error.
             self.current = None;
             self.batches = Box::new(|| Ok(None));
         })

@@ -1,4 +1,4 @@
-//! Columns from a file of Arrow's.
+//! Reads Arrow files.
 
 use super::chunks::Chunks;
 use super::footer::footer;
@@ -20,12 +20,12 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
 
-/// The magic at both ends of a file.
+/// The magic number at both ends of a file.
 const MAGIC: &[u8] = b"ARROW1";
-/// Bytes that a batch may be decompressed to.
+/// The maximum decompressed size of a batch in bytes.
 const MAX_BATCH: u64 = 2 << 30;
 
-/// Opens a file of Arrow's. Where strings are only as long as the longest, all of them are looked at.
+/// Opens an Arrow file. Columns of strings are read once to find the longest.
 pub(crate) fn open_arrow(
     bytes: impl ReadAt + Send + Sync + 'static,
     options: &ImportOptions,
@@ -55,7 +55,7 @@ pub(crate) fn open_arrow(
     })
 }
 
-/// A file of Arrow's, of which nothing is read that is not there.
+/// An Arrow file. Every length in it is checked before memory is allocated.
 struct ArrowFile<S> {
     chunks: Chunks<S>,
     schema: SchemaRef,
@@ -64,7 +64,7 @@ struct ArrowFile<S> {
     blocks: Vec<Block>,
 }
 
-/// An error in a part of a file.
+/// The error for a damaged part of a file.
 fn damaged(part: &'static str, found: impl std::fmt::Display) -> Error {
     error::damaged(Format::Arrow, part, found)
 }
@@ -115,7 +115,7 @@ impl<S: ReadAt> ArrowFile<S> {
         rows.map_err(|error| self.chunks.tap.arrow(error))
     }
 
-    /// The message of a block and its body, which does not say of itself that it is larger than may be.
+    /// The bytes of a block, message and body, after its decompressed size was checked.
     fn buffer(&self, block: &Block) -> Result<Buffer> {
         let (at, head, body) = places(block)?;
         let len = head
@@ -131,14 +131,14 @@ impl<S: ReadAt> ArrowFile<S> {
         Ok(Buffer::from(all.as_slice()))
     }
 
-    /// How many rows all batches say to have.
+    /// The number of rows that all batches claim.
     fn rows(&self) -> Result<u64> {
         let mut rows = 0u64;
         for block in &self.blocks {
             let (at, head, _) = places(block)?;
             let message = self.chunks.read(at, head)?;
             let batch = batch_head(&message)?;
-            // Another message than a batch has no rows.
+            // A message other than a batch has no rows.
             let len = batch.map_or(0, |batch| batch.length());
             let sum = u64::try_from(len)
                 .ok()
@@ -149,7 +149,7 @@ impl<S: ReadAt> ArrowFile<S> {
     }
 }
 
-/// The position of a block, and the lengths of its two parts.
+/// The position of a block, and the lengths of its message and its body.
 fn places(block: &Block) -> Result<(u64, u64, u64)> {
     let sound = |part: i64| {
         u64::try_from(part).map_err(|_| damaged("block", format!("position or length {part}")))
@@ -161,9 +161,9 @@ fn places(block: &Block) -> Result<(u64, u64, u64)> {
     ))
 }
 
-/// The batch in the message of a block; for a dictionary, its values.
+/// The header of the batch in a message; for a dictionary, of its values.
 fn batch_head(message: &[u8]) -> Result<Option<BatchHead<'_>>> {
-    // A mark and a length, or in old files the length alone.
+    // A marker and a length, or in old files the length alone.
     let skip = match message.get(..4) {
         Some([0xff, 0xff, 0xff, 0xff]) => 8,
         _ => 4,
@@ -177,7 +177,7 @@ fn batch_head(message: &[u8]) -> Result<Option<BatchHead<'_>>> {
     Ok(message.header_as_record_batch().or(values))
 }
 
-/// Refuses compressed buffers that say to become larger than may be, before memory is taken for them.
+/// Refuses compressed buffers that claim to decompress to more than [`MAX_BATCH`] bytes, before memory is allocated for them.
 fn check_decompressed(batch: &BatchHead<'_>, body: &[u8]) -> Result<()> {
     if batch.compression().is_none() {
         return Ok(());
@@ -192,13 +192,13 @@ fn check_decompressed(batch: &BatchHead<'_>, body: &[u8]) -> Result<()> {
             let (at, len) = (buffer.offset(), body.len());
             return Err(damaged("buffer", format!("at byte {at} of {len}")));
         };
-        // Uncompressed bytes follow.
+        // The bytes that follow are not compressed.
         if len == -1 {
             continue;
         }
         let len = u64::try_from(len)
             .map_err(|_| damaged("buffer", format!("a decompressed length of {len}")))?;
-        // The sum so far is below the limit, and this one below 2^63.
+        // The sum so far is below the limit, and this length below 2^63.
         total += len;
         if total > MAX_BATCH {
             return Err(over_limit(

@@ -1,4 +1,4 @@
-//! The border to the Arrow and Parquet crates: their errors become errors of ours.
+//! The boundary to the Arrow and Parquet crates, where their errors become errors of this workspace.
 
 use crate::error::one_line;
 use crate::format::Format;
@@ -9,7 +9,7 @@ use parquet::errors::ParquetError;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first error of a source of bytes or a writer, which the crates turn into text.
+/// Keeps the first error of a source or a writer, which the crates turn into text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tap(Arc<Mutex<Option<io::Error>>>);
 
@@ -28,7 +28,7 @@ impl Tap {
         first.take().map(Error::from)
     }
 
-    /// The error as the Arrow crate reports it.
+    /// The kept error, or else the one of the Arrow crate.
     pub fn arrow(&self, error: ArrowError) -> Error {
         let code = match &error {
             ArrowError::NotYetImplemented(_) => Code::Unsupported,
@@ -37,7 +37,7 @@ impl Tap {
         self.or(Format::Arrow, code, error)
     }
 
-    /// The error as the Parquet crate reports it.
+    /// The kept error, or else the one of the Parquet crate.
     #[cfg(feature = "arrow")]
     pub fn parquet(&self, error: ParquetError) -> Error {
         let text = error.to_string();
@@ -51,7 +51,7 @@ impl Tap {
         self.or(Format::Parquet, code, error)
     }
 
-    /// The first error of the bytes or the writer, if there was one; else that of the crate.
+    /// The kept error, or else this one.
     fn or<E>(&self, format: Format, code: Code, error: E) -> Error
     where
         E: std::error::Error + Send + Sync + 'static,
@@ -63,7 +63,7 @@ impl Tap {
     }
 }
 
-/// A writer whose first error is kept.
+/// A writer that keeps its first error.
 pub(super) struct TappedWriter<W> {
     pub to: W,
     pub tap: Tap,

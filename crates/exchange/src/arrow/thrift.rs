@@ -1,27 +1,26 @@
-//! The footer of a Parquet file, as far as lengths go.
+//! Checks the lengths in the footer of a Parquet file.
 //!
-//! It is a struct of Thrift's compact protocol: fields with a type each, among them lists with a number of elements and binary
-//! with a number of bytes. The crate `parquet` takes memory for as many as they say, and memory that is not there ends the
-//! process; here each number is held against the bytes that follow.
+//! The footer is a struct in Thrift's compact protocol: typed fields, among them lists with a number of elements and binary
+//! values with a number of bytes. The `parquet` crate allocates memory by these numbers, and an allocation that fails ends the
+//! process. Here each number is compared with the bytes that follow.
 
-/// Structs and lists within each other.
+/// The maximum depth of nested structs and lists.
 const MAX_DEPTH: usize = 64;
 
-/// The types of values that are distinguished here.
+/// The Thrift types that this module distinguishes.
 const I32: u8 = 5;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
-/// The fields of the footer that is the schema, and of a schema element that contains the number of its children.
+/// The number of the footer's field with the schema, and of a schema element's field with the number of its children.
 const SCHEMA: u16 = 2;
 const CHILDREN: u16 = 5;
 
-/// Whether no length says more than there is, and the schema, a list of elements in the order of a tree, is one that can be
-/// traversed.
+/// Whether no length exceeds the bytes that follow, and the schema, a list of elements in the order of a tree, is a tree.
 pub(super) fn is_sound(bytes: &[u8]) -> bool {
     Walk { rest: bytes }.footer().is_some()
 }
 
-/// Whether groups with so many children each, in the order of a tree, have all of them and are not too deep.
+/// Whether groups with these numbers of children, in the order of a tree, have all of them and are not too deep.
 fn is_tree(children: &[u64]) -> bool {
     let mut open: Vec<u64> = Vec::new();
     let mut left = children.len();
@@ -34,7 +33,7 @@ fn is_tree(children: &[u64]) -> bool {
             // Complete groups were removed above.
             *rest -= 1;
         }
-        // Room is taken for all children of a group at once.
+        // The reader allocates for all children of a group at once.
         if usize::try_from(*count).map_or(true, |count| count > left) || open.len() >= MAX_DEPTH {
             return false;
         }
@@ -45,6 +44,7 @@ fn is_tree(children: &[u64]) -> bool {
     true
 }
 
+/// The bytes that were not walked yet. All methods return `None` for invalid bytes.
 struct Walk<'a> {
     rest: &'a [u8],
 }
@@ -73,20 +73,20 @@ impl Walk<'_> {
         None
     }
 
-    /// A number of things that are at least a byte long each.
+    /// Reads a number of items that are at least a byte long each.
     fn count(&mut self) -> Option<usize> {
         let count = usize::try_from(self.number()?).ok()?;
         (count <= self.rest.len()).then_some(count)
     }
 
-    /// The type of the field after the one with this number, which is replaced by the field's own; 0 if there is none.
+    /// Reads the type of the next field, and replaces `number` with the field's; 0 at the end.
     fn field(&mut self, number: &mut u16) -> Option<u8> {
         let head = self.byte()?;
         if head == 0 {
             return Some(0);
         }
         *number = match head >> 4 {
-            // It does not follow the last one closely. Its readers look at no more than 16 bits, either.
+            // The number is not close to the last one. Readers use its lower 16 bits only.
             0 => u16::try_from(unfolded(self.number()?) & 0xffff).ok()?,
             step => number.wrapping_add(step.into()),
         };
@@ -99,21 +99,21 @@ impl Walk<'_> {
         loop {
             match self.field(&mut number)? {
                 0 => return Some(()),
-                // Truth is in the type.
+                // A bool is in the type.
                 1 | 2 => {}
                 kind => self.value(kind, depth)?,
             }
         }
     }
 
-    /// The fields of all, of which the schema is looked at closely.
+    /// Walks the fields of the footer, and checks the schema.
     fn footer(&mut self) -> Option<()> {
         let mut number = 0;
         loop {
             match (self.field(&mut number)?, number) {
                 (0, _) => return Some(()),
                 (LIST, SCHEMA) => self.schema()?,
-                // Its readers would take anything for a list.
+                // Readers would take any type for a list.
                 (_, SCHEMA) => return None,
                 (1 | 2, _) => {}
                 (kind, _) => self.value(kind, 0)?,
@@ -135,7 +135,7 @@ impl Walk<'_> {
         is_tree(&children).then_some(())
     }
 
-    /// How many children an element of the schema has.
+    /// Walks an element of the schema, and returns the number of its children.
     fn element(&mut self) -> Option<u64> {
         let (mut number, mut children) = (0, None);
         loop {
@@ -192,7 +192,7 @@ impl Walk<'_> {
     }
 }
 
-/// A number with a sign, which is in the lowest bit; one below zero is larger than any that can be.
+/// A zigzag-encoded number. A negative one becomes larger than any valid number.
 fn unfolded(number: u64) -> u64 {
     let half = number >> 1;
     if number & 1 == 0 { half } else { !half }

@@ -1,4 +1,4 @@
-//! Elements as arrays of Arrow.
+//! Converts elements to Arrow arrays.
 
 use super::types::{TypeMapping, parts, unit_of};
 use super::varying;
@@ -18,15 +18,15 @@ use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
-/// The longest text that a view contains itself.
+/// The longest text in bytes that a view holds itself.
 const IN_A_VIEW: usize = 12;
 
-/// A type that Arrow lacks.
+/// The error for a type that Arrow lacks.
 fn no_place(error: &ArrowError) -> Error {
     Error::usage(format!("Arrow: {error}"))
 }
 
-/// Rows as Arrow has them.
+/// Converts a batch to a record batch.
 pub(super) fn record_batch(
     schema: &SchemaRef,
     columns: &Schema,
@@ -47,7 +47,7 @@ pub(super) fn record_batch(
         .map_err(|error| Error::usage(format!("Arrow: {error}")))
 }
 
-/// The rows of a column.
+/// Converts the rows of a column.
 fn column_array(
     of: &Field,
     column: &Column,
@@ -58,7 +58,7 @@ fn column_array(
     if let (Cells::Varying(values), Some(kind)) = (cells, &column.varying) {
         return varying::array(kind, &values.iter().collect::<Vec<_>>(), mapping);
     }
-    // Of other elements, the mapping decides which are null.
+    // For other elements, the mapping decides which are null.
     let parts = match (cells, column.dtype.kind()) {
         (Cells::Elements, Kind::Complex) => column.cells(&bytes),
         _ => Cells::Elements,
@@ -75,7 +75,7 @@ fn column_array(
     }
 }
 
-/// The elements of a column, or lists of them, as an array of the type of its field.
+/// Converts elements, or lists of them, to an array of the field's type.
 fn array_of(
     of: &Field,
     dtype: &DType,
@@ -93,6 +93,7 @@ fn array_of(
     Ok(Arc::new(list.map_err(|error| no_place(&error))?))
 }
 
+/// Converts single elements.
 fn elements(
     data_type: &DataType,
     dtype: &DType,
@@ -100,7 +101,7 @@ fn elements(
     mapping: TypeMapping,
 ) -> Result<ArrayRef> {
     let itemsize = in_memory(dtype.itemsize())?.max(1);
-    // Fields have orders of their own.
+    // Fields have their own byte order.
     if !matches!(dtype.kind(), Kind::Struct(_)) {
         dtype.to_little(&mut bytes);
     }
@@ -153,13 +154,13 @@ fn elements(
     })
 }
 
-/// Which of these floats are a number.
+/// A null buffer that is false for NaN.
 fn numbers(bytes: &[u8], itemsize: usize) -> NullBuffer {
     let floats = bytes.chunks_exact(itemsize);
     NullBuffer::from_iter(floats.map(|float| {
         let bits = float.iter().rev();
         let bits = bits.fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
-        // A NaN is greater than infinity, apart from the sign.
+        // Without the sign, a NaN is greater than infinity.
         match itemsize {
             2 => bits & 0x7fff <= 0x7c00,
             4 => bits & 0x7fff_ffff <= 0x7f80_0000,
@@ -168,7 +169,7 @@ fn numbers(bytes: &[u8], itemsize: usize) -> NullBuffer {
     }))
 }
 
-/// Offsets of strings in an array have 32 bits.
+/// Refuses strings of 2 GiB and more: their offsets have 32 bits.
 fn check_offsets(bytes: &[u8]) -> Result<()> {
     match i32::try_from(bytes.len()) {
         Ok(_) => Ok(()),
@@ -176,7 +177,7 @@ fn check_offsets(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// An array of elements of a fixed length, which are as they are, without a copy.
+/// An array of elements of fixed length, without a copy.
 fn raw(
     data_type: DataType,
     len: usize,
@@ -187,7 +188,7 @@ fn raw(
         .len(len)
         .add_buffer(values)
         .nulls(nulls)
-        // Memory for bytes is aligned for numbers, too, but nothing guarantees it.
+        // Memory for bytes is usually aligned for numbers, but this is not guaranteed.
         .align_buffers(true)
         .build();
     Ok(make_array(data.map_err(|error| no_place(&error))?))
@@ -199,7 +200,7 @@ pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
     bytes.split_at(bytes.len() - zeros).0
 }
 
-/// Strings in UTF-8 without their trailing zeros. They are not copied: short ones are in the views, others stay where they are.
+/// Strings in UTF-8 without trailing zeros. Short ones are copied into their views, longer ones stay in place.
 fn views(bytes: Vec<u8>, itemsize: usize) -> Result<StringViewArray> {
     let starts = (0u32..).step_by(itemsize);
     let elements = bytes.chunks_exact(itemsize).zip(starts);
@@ -214,6 +215,7 @@ fn views(bytes: Vec<u8>, itemsize: usize) -> Result<StringViewArray> {
     made.map_err(|error| no_place(&error))
 }
 
+/// Elements of type `U` as strings.
 fn texts(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
     let mut texts = StringBuilder::with_capacity(bytes.len() / itemsize, bytes.len() / 4);
     let mut text = String::new();
@@ -231,7 +233,7 @@ fn texts(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
     Ok(texts.finish())
 }
 
-/// These bytes of each element; `None` if they are outside of it.
+/// A range of bytes of each element; `None` if it is outside the element.
 fn part_of_each(bytes: &[u8], itemsize: usize, start: usize, len: usize) -> Option<Vec<u8>> {
     let elements = bytes.chunks_exact(itemsize);
     let parts = elements.map(|element| element.get(start..)?.get(..len));
@@ -283,7 +285,7 @@ fn structs(
     Ok(Arc::new(both.map_err(|error| no_place(&error))?))
 }
 
-/// Counts of a unit of time, in which "not a time" is null.
+/// Counts of a time unit. NaT becomes null.
 fn times(data_type: &DataType, dtype: &DType, unit: TimeUnit, bytes: &[u8]) -> Result<ArrayRef> {
     let (counts, _) = bytes.as_chunks::<8>();
     let counts = counts.iter().map(|count| i64::from_le_bytes(*count));

@@ -1,4 +1,4 @@
-//! Types of NumPy as those of Arrow.
+//! Maps NumPy types to Arrow types, and back.
 
 use crate::error::unsupported;
 use crate::format::Format;
@@ -11,26 +11,26 @@ use bloscpack_stores::ItemKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Where the type of NumPy is noted.
+/// The metadata key of the NumPy type.
 pub(super) const DTYPE: &str = "bloscpack.dtype";
 const ATTRIBUTES: &str = "bloscpack.attributes";
 const KIND: &str = "bloscpack.kind";
 
-/// The rules by which a type of NumPy becomes one of Arrow.
+/// The rules by which a NumPy type becomes an Arrow type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TypeMapping {
-    /// Parquet, where seconds are milliseconds.
+    /// Whether the target is Parquet, where seconds become milliseconds.
     pub parquet: bool,
-    /// Whether floats that are not a number are null.
+    /// Whether NaN is null.
     pub nan_is_null: bool,
-    /// Whether strings of either kind are views of text in UTF-8, as query engines read them.
+    /// Whether strings become views of UTF-8 text, as query engines read them.
     pub string_views: bool,
-    /// Whether bytes are text in UTF-8.
+    /// Whether bytes are UTF-8 text.
     pub is_text: bool,
 }
 
 impl TypeMapping {
-    /// The format that is written.
+    /// The format that is written, for errors.
     fn format(self) -> Format {
         if self.parquet {
             Format::Parquet
@@ -58,7 +58,7 @@ impl TypeMapping {
     }
 }
 
-/// The schema of what is written.
+/// The Arrow schema for these columns.
 pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSchema> {
     let fields = schema.columns.iter().map(|column| {
         if let Some(kind) = &column.varying {
@@ -89,7 +89,7 @@ pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSc
     Ok(ArrowSchema::new_with_metadata(fields, noted))
 }
 
-/// The type of values of this kind.
+/// The Arrow type for values of this kind.
 pub(super) fn type_of(kind: &ItemKind, mapping: TypeMapping) -> DataType {
     match kind {
         ItemKind::Bool => DataType::Boolean,
@@ -103,12 +103,12 @@ pub(super) fn type_of(kind: &ItemKind, mapping: TypeMapping) -> DataType {
     }
 }
 
-/// The items of a list.
+/// The field for the items of a list.
 pub(super) fn item_field(item: &ItemKind, mapping: TypeMapping) -> Field {
     Field::new("item", type_of(item, mapping), true)
 }
 
-/// The metadata of a schema: whether it is a table, and the attributes.
+/// The schema that Arrow metadata describes: whether it is a table, and the attributes.
 pub(super) fn noted(schema: &ArrowSchema, columns: Vec<Column>) -> Result<Schema> {
     let is_array = schema
         .metadata
@@ -126,7 +126,7 @@ pub(super) fn noted(schema: &ArrowSchema, columns: Vec<Column>) -> Result<Schema
     })
 }
 
-/// A field of elements, or of lists of this shape.
+/// The field for elements, or for lists of this shape.
 pub(super) fn field(
     name: &str,
     dtype: &DType,
@@ -196,13 +196,13 @@ fn element_type(dtype: &DType, mapping: TypeMapping) -> Result<DataType> {
     })
 }
 
-/// The parts of a complex number.
+/// The fields of a complex number.
 pub(super) fn parts(part: DataType) -> Fields {
     let part = |name: &str| Field::new(name, part.clone(), false);
     Fields::from(vec![part("re"), part("im")])
 }
 
-/// The units that Arrow has, too.
+/// The Arrow unit for a time unit; `None` if Arrow lacks it.
 pub(super) fn unit_of(unit: TimeUnit) -> Option<Unit> {
     match (unit.base, unit.count) {
         (Some(TimeBase::Second), 1) => Some(Unit::Second),
@@ -222,7 +222,7 @@ fn base_of(unit: Unit) -> TimeUnit {
     })
 }
 
-/// Whether such strings have a length of their own each.
+/// Whether the values are strings of varying length.
 pub(super) fn is_string(data_type: &DataType) -> bool {
     matches!(
         data_type,
@@ -235,7 +235,7 @@ pub(super) fn is_string(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether such strings are text.
+/// Whether strings are text.
 pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(
         data_type,
@@ -243,7 +243,7 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
     )
 }
 
-/// The type of NumPy for single elements that need no look at the data.
+/// The NumPy type for single elements that need no scan of the data.
 pub(super) fn plain(data_type: &DataType) -> Option<DType> {
     let little = |kind| DType::new(kind, ByteOrder::Little, 8).ok();
     Some(match data_type {
@@ -262,7 +262,7 @@ pub(super) fn plain(data_type: &DataType) -> Option<DType> {
         DataType::FixedSizeBinary(len) => DType::void(u64::try_from(*len).ok()?).ok()?,
         DataType::Date32 => little(Kind::Datetime(TimeUnit::one(TimeBase::Day)))?,
         DataType::Date64 => little(Kind::Datetime(TimeUnit::one(TimeBase::Milli)))?,
-        // A zone only says how to show the time: the count is in UTC anyway.
+        // A zone only affects display: the count is in UTC.
         DataType::Timestamp(unit, _) => little(Kind::Datetime(base_of(*unit)))?,
         DataType::Duration(unit) | DataType::Time32(unit) | DataType::Time64(unit) => {
             little(Kind::Timedelta(base_of(*unit)))?
@@ -271,7 +271,7 @@ pub(super) fn plain(data_type: &DataType) -> Option<DType> {
     })
 }
 
-/// Whether elements of this type of Arrow become those of this one of NumPy.
+/// Whether elements of this Arrow type convert to this NumPy type.
 pub(super) fn fits(dtype: &DType, data_type: &DataType) -> bool {
     if let DataType::Dictionary(_, values) = data_type {
         return fits(dtype, values);
@@ -308,7 +308,7 @@ pub(super) fn fits(dtype: &DType, data_type: &DataType) -> bool {
     }
 }
 
-/// The same for lists of a shape.
+/// Like [`fits`], for lists of a shape.
 pub(super) fn fits_rows(dtype: &DType, shape: &[u64], data_type: &DataType) -> bool {
     match (shape.split_first(), data_type) {
         (None, _) => fits(dtype, data_type),
@@ -319,7 +319,7 @@ pub(super) fn fits_rows(dtype: &DType, shape: &[u64], data_type: &DataType) -> b
     }
 }
 
-/// How many nanoseconds one step is, for units of days or below that nanoseconds divide.
+/// The nanoseconds of one step, for days and shorter units that nanoseconds divide.
 pub(super) fn scale_of(unit: TimeUnit) -> Option<i128> {
     let each = match unit.base? {
         TimeBase::Day => 86_400_000_000_000,

@@ -1,4 +1,4 @@
-//! Values of varying length, and missing ones, as arrays of Arrow.
+//! Converts values of varying length, and missing values, to Arrow arrays.
 
 use super::types::{TypeMapping, item_field};
 use arrow_array::{
@@ -11,7 +11,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_stores::{ItemKind, Value};
 use std::sync::Arc;
 
-/// The values as an array of `type_of` their kind. Values of any kind are JSON.
+/// Converts the values to an array of the type that `type_of` returns for the kind. Values of any kind become JSON text.
 pub(super) fn array(kind: &ItemKind, values: &[&Value], mapping: TypeMapping) -> Result<ArrayRef> {
     let each = values.iter().copied();
     Ok(match kind {
@@ -73,7 +73,7 @@ fn list(item: &ItemKind, values: &[&Value], mapping: TypeMapping) -> Result<Arra
     })?))
 }
 
-/// The array without what is missing.
+/// The array with nulls where `present` is false.
 pub(super) fn only_present(array: &ArrayRef, present: &[bool]) -> Result<ArrayRef> {
     let nulls = NullBuffer::from_iter(present.iter().copied());
     let nulls = NullBuffer::union(Some(&nulls), array.nulls());

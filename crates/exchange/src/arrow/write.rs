@@ -1,4 +1,4 @@
-//! Files and streams of Arrow's.
+//! Writes Arrow files and streams.
 
 use super::guard::guarded;
 use super::tap::{Tap, TappedWriter};
@@ -11,7 +11,7 @@ use bloscpack_error::Result;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
-/// Writes a file of Arrow's, which its libraries also call Feather.
+/// Writes an Arrow file, also called Feather.
 ///
 /// ```
 /// # testkit::enter_testdata();
@@ -27,7 +27,8 @@ use std::sync::Arc;
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for what Arrow has no type for, and for more than a million rows that have no bytes, and errors of the source and of the writer.
+/// Returns `Code::Unsupported` for a type that Arrow lacks, `Code::Usage` for values that it cannot store and for more than
+/// 2^20 rows without bytes, and errors of the source and of the writer.
 pub fn write_arrow(
     source: &mut dyn Source,
     to: impl Write,
@@ -53,7 +54,7 @@ pub fn write_arrow(
     })
 }
 
-/// Writes a stream of Arrow's, which needs no end to be read from its beginning.
+/// Writes an Arrow stream, which readers can begin to read before its end is written.
 ///
 /// # Errors
 /// Returns the errors of [`write_arrow`].

@@ -1,22 +1,22 @@
-//! [`Block`]: the cells of some lines, which threads parse column by column.
+//! [`Block`]: the cells of some lines, which several threads parse column by column.
 
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 
-/// Bytes of text after which a block ends: it stays in the cache of a processor while its columns are read one by one.
+/// Bytes of text after which a block ends. A block stays in the processor cache while its columns are read one by one.
 const TEXT: usize = 512 << 10;
-/// Marks the end of a cell without a value: no text is this long.
+/// The bit that marks the end of a missing cell. No text is this long.
 const NOTHING: u32 = 1 << 31;
 
-/// The cells of some lines, each with one for every column. Lines are taken from the first on.
+/// The cells of some lines, one per column in each line. Lines are taken in order.
 #[derive(Default)]
 pub(super) struct Block {
     text: Vec<u8>,
-    /// The end of each cell in `text`, line by line; [`NOTHING`] marks a missing value.
+    /// The end of each cell in `text`, line by line; [`NOTHING`] is set for a missing value.
     ends: Vec<u32>,
-    /// The numbers of the lines.
+    /// The number of each line in the file.
     lines: Vec<u64>,
-    /// Lines that were taken.
+    /// The number of lines that were taken.
     taken: usize,
 }
 
@@ -28,7 +28,7 @@ impl Block {
         self.taken = 0;
     }
 
-    /// Adds a cell to the line that ends next.
+    /// Adds a cell to the current line; `None` is a missing value.
     ///
     /// # Errors
     /// Returns an error for lines of more than 2 GiB.
@@ -42,17 +42,17 @@ impl Block {
         Ok(())
     }
 
-    /// Ends a line, which has this number.
+    /// Ends the current line, which has this number in the file.
     pub fn end_line(&mut self, number: u64) {
         self.lines.push(number);
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub fn rows(&self) -> u64 {
         to_u64(self.lines.len())
     }
 
-    /// The number of lines that are left.
+    /// The number of lines that were not taken.
     pub fn left(&self) -> u64 {
         to_u64(self.lines.len() - self.taken)
     }
@@ -61,19 +61,19 @@ impl Block {
         self.text.len() >= TEXT || self.rows() >= most
     }
 
-    /// Marks this many more lines as taken.
+    /// Marks the next `rows` lines as taken.
     pub fn take(&mut self, rows: u64) -> Result<()> {
         self.taken = self.lines.len().min(self.taken + in_memory(rows)?);
         Ok(())
     }
 
-    /// The remaining cells of a column with their line numbers; `None` for a missing value.
+    /// The cells of a column in the lines that were not taken, with their line numbers; `None` for a missing value.
     pub fn column(&self, number: usize) -> impl Iterator<Item = (u64, Option<&[u8]>)> {
         let columns = self.ends.len() / self.lines.len().max(1);
         let lines = self.lines.iter().enumerate().skip(self.taken);
         lines.map(move |(row, line)| {
             let place = row * columns + number;
-            // The first cell begins with the text, any other where the one before it ends.
+            // The first cell begins with the text, any other where the previous one ends.
             let before = place
                 .checked_sub(1)
                 .and_then(|before| self.ends.get(before));

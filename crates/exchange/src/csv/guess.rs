@@ -1,4 +1,4 @@
-//! The type of a column, guessed from all of its cells.
+//! [`Guess`]: the type of a column, guessed from all of its cells.
 
 use crate::error::long_string;
 use crate::format::Format;
@@ -6,16 +6,16 @@ use bloscpack_dtype::{DType, TimeBase, TimeUnit};
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
 
-/// Length of a string, in characters or bytes, above which a column of such strings is not intended.
+/// The longest string, in characters or bytes, for which every element of a column gets that length.
 const LONGEST: u64 = 1 << 16;
-/// Significant digits that every float keeps, and the magnitudes between which it does.
+/// Significant digits that every float keeps, and the magnitudes for which it does.
 const KEPT_DIGITS: usize = 15;
 const KEPT: std::ops::Range<f64> = 1e-290..1e290;
-/// Whole numbers below this are floats with all of their digits.
+/// Integers of smaller magnitude are exact as floats.
 const EXACT: u128 = 1 << 53;
-/// Significant digits of the longest float that is written out in full, and some more.
+/// More than the significant digits of the longest float that is written in full.
 const MOST_DIGITS: usize = 800;
-/// From the coarsest on.
+/// The time units, coarsest first.
 const UNITS: [TimeBase; 5] = [
     TimeBase::Day,
     TimeBase::Second,
@@ -24,24 +24,25 @@ const UNITS: [TimeBase; 5] = [
     TimeBase::Nano,
 ];
 
-/// The types that the cells so far allow.
+/// The types that all cells so far have in common.
 pub(super) struct Guess {
-    /// Whether there was a cell with something in it, and one without.
+    /// Whether a cell was not empty, and whether one was empty.
     any: bool,
     empty: bool,
-    /// Whether there was a cell of blanks or with a word for a missing value, which is text among text.
+    /// Whether a cell was blank or a word for a missing value, which is text in a column of text.
     missing: bool,
     truth: bool,
     signed: bool,
     unsigned: bool,
     float: bool,
-    /// Whether all cells are numbers, but some lose digits as floats.
+    /// Whether all cells are numbers, even if some lose digits as floats.
     number: bool,
-    /// The units that all times can be counted in.
+    /// The units in which all times can be counted.
     units: Vec<DType>,
     utf8: bool,
-    /// Whether a cell is in another encoding than UTF-8.
+    /// Whether a cell is not UTF-8.
     other_bytes: bool,
+    /// The characters and bytes of the longest cell.
     chars: u64,
     bytes: u64,
 }
@@ -66,7 +67,7 @@ impl Guess {
         }
     }
 
-    /// The guess for a column that is not scanned, and may have missing cells.
+    /// The guess for a column that is not scanned and may have missing cells.
     pub fn of_gaps() -> Self {
         Self {
             empty: true,
@@ -74,9 +75,9 @@ impl Guess {
         }
     }
 
-    /// Looks at one more cell. `missing` if it stands for a missing value, should the others be no text.
+    /// Adds a cell. `missing` says that it is a word for a missing value, unless the column turns out to be text.
     ///
-    /// Numbers, times and truth values may have blanks around them; text keeps its blanks.
+    /// Numbers, times and booleans may be surrounded by blanks; text keeps its blanks.
     pub fn see(&mut self, cell: &[u8], missing: bool) {
         if cell.is_empty() {
             self.empty = true;
@@ -95,7 +96,7 @@ impl Guess {
         }
         self.any = true;
         match escaped(text) {
-            // Bytes that are not text were written so.
+            // The notation in which bytes that are not text are written.
             Some(len) => {
                 self.measure(len, len);
                 self.utf8 = false;
@@ -108,7 +109,7 @@ impl Guess {
         self.see_time(text);
     }
 
-    /// Looks at one more cell that is text, even if a number is written in it. It may still be a time.
+    /// Adds a cell that is a string, even if it looks like a number. It may still be a time.
     pub fn see_text(&mut self, text: &str) {
         self.any = true;
         self.measure(text.chars().count(), text.len());
@@ -122,7 +123,8 @@ impl Guess {
             return;
         }
         let whole: Option<i128> = text.parse().ok();
-        // A number with leading zeros, or a whole one with a plus sign, is a name such as a telephone number, and would lose them.
+        // A number with leading zeros, or an integer with a plus sign, is an identifier such as a phone number, and would lose
+        // them.
         let digits = text.trim_start_matches(['-', '+']).as_bytes();
         let named = matches!(digits, [b'0', b'0'..=b'9', ..])
             || text.starts_with('+') && digits.iter().all(u8::is_ascii_digit);
@@ -145,7 +147,7 @@ impl Guess {
         if self.units.is_empty() {
             return;
         }
-        // A year and a month alone may be anything, and so may a count.
+        // A year with a month may be anything, and so may a count.
         if text.len() < 10 || text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
             self.units.clear();
         }
@@ -165,26 +167,26 @@ impl Guess {
         (self.chars, self.bytes) = (longer(self.chars, chars), longer(self.bytes, bytes));
     }
 
-    /// Whether the column is text, though its cells are numbers, since floats would lose digits of some.
+    /// Whether all cells are numbers, but the column becomes text because floats would lose digits.
     pub fn has_long_numbers(&self) -> bool {
         self.any && self.number && !(self.float || self.signed || self.unsigned)
     }
 
-    /// Whether a cell is in another encoding than UTF-8.
+    /// Whether a cell is not UTF-8.
     pub fn has_other_bytes(&self) -> bool {
         self.other_bytes
     }
 
-    /// Whether a cell is empty, or stands for a missing value.
+    /// Whether a cell is empty, or a word for a missing value.
     pub fn has_gaps(&self) -> bool {
         self.empty || self.missing
     }
 
-    /// The type of the column; `filled` if empty cells get a value.
+    /// The type of the column. `filled` says that missing cells get a value.
     pub fn dtype(&self, name: &str, filled: bool) -> Result<DType> {
         let gaps = self.has_gaps() && !filled;
         Ok(match self {
-            // Nothing shows that these would be numbers.
+            // Nothing shows that the column is numeric.
             Self {
                 any: false,
                 missing: true,
@@ -195,7 +197,7 @@ impl Guess {
             Self { signed: true, .. } if !gaps => DType::I64,
             Self { unsigned: true, .. } if !gaps => DType::U64,
             Self { float: true, .. } => DType::F64,
-            // Whole numbers that no float holds, with gaps: reading says what to do.
+            // Integers that no float holds, with gaps: reading them reports what to do.
             Self { signed: true, .. } => DType::I64,
             Self { unsigned: true, .. } => DType::U64,
             _ => match self.units.first() {
@@ -206,12 +208,12 @@ impl Guess {
         })
     }
 
-    /// Text as long as the longest.
+    /// Text with the length of the longest cell.
     pub fn text(&self, name: &str) -> Result<DType> {
         Ok(DType::text(sound(name, self.chars)?)?)
     }
 
-    /// Bytes as long as the longest.
+    /// Bytes with the length of the longest cell.
     pub fn bytes(&self, name: &str) -> Result<DType> {
         Ok(DType::bytes(sound(name, self.bytes)?)?)
     }
@@ -224,7 +226,7 @@ fn sound(name: &str, longest: u64) -> Result<u64> {
     Ok(longest.max(1))
 }
 
-/// Bytes in `{"hex": "..."}`.
+/// The length of bytes that are written as `{"hex": "..."}`.
 fn escaped(text: &str) -> Option<usize> {
     let digits = text.strip_prefix("{\"hex\":")?.strip_suffix("\"}")?;
     let digits = digits.trim_ascii_start().strip_prefix('"')?;
@@ -232,16 +234,16 @@ fn escaped(text: &str) -> Option<usize> {
     (is_hex && digits.len().is_multiple_of(2)).then_some(digits.len() / 2)
 }
 
-/// Whether a number without its sign begins as one that is written in digits.
+/// Whether a number without its sign begins with a digit or a point.
 fn is_digit_first(text: &[u8]) -> bool {
     matches!(text, [b'0'..=b'9' | b'.', ..])
 }
 
-/// Whether a float has all digits of the text that it was read from: rounded to as many digits, it is the same number. A whole
-/// number that is written out in full has to be the text of the float, too.
+/// Whether a float keeps all digits of its text: rounded to as many digits, it is the same number. An integer that is written
+/// in full must also be the shortest text of the float.
 ///
-/// So `0.1`, and `1.000000000000000056e-01`, which is the same float with more of its digits, are floats;
-/// `9007199254740993` and `1e-400` are not.
+/// For example, `0.1` and `1.000000000000000056e-01`, the same float with more digits, do; `9007199254740993` and `1e-400` do
+/// not.
 fn keeps_digits(text: &str, float: f64) -> bool {
     let text = text.trim_start_matches(['-', '+']);
     if !is_digit_first(text.as_bytes()) {

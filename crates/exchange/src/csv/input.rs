@@ -1,4 +1,4 @@
-//! The bytes of a file, with a bound on those of a line.
+//! [`Lines`]: the lines of a CSV file, of bounded length.
 
 use super::place;
 use crate::error::missing_part;
@@ -10,14 +10,14 @@ use csv::{ByteRecord, ErrorKind};
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Bytes of a line, beyond which a file is taken for something else: a quote that is never closed would take all of it.
+/// The longest line in bytes. A file with a longer one is probably not CSV: a quote that is never closed takes all of it.
 const MAX_LINE: u64 = 64 << 20;
 
-/// The bytes of a file, from the first to the last, and where in a cell they end.
+/// The bytes of a file in order, with the state of the cell in which they end.
 pub(super) struct Input<S> {
     bytes: Arc<S>,
     at: u64,
-    /// Bytes that may still come before the line has to end.
+    /// Bytes that may still follow before the line must end.
     left: u64,
     delimiter: u8,
     state: CellState,
@@ -29,7 +29,7 @@ enum CellState {
     Start,
     Plain,
     Quoted,
-    /// After a quote within quotes, which ends them or is escaped by another.
+    /// After a quote inside quotes, which ends them unless another quote follows.
     Quote,
 }
 
@@ -67,13 +67,13 @@ impl<S: ReadAt> Read for Input<S> {
         };
         self.follow(read);
         self.at += to_u64(len);
-        // Saturation is the meaning: the buffer may reach past the limit, and the next read then fails.
+        // Saturates: the buffer may reach past the limit, and the next read then fails.
         self.left = self.left.saturating_sub(to_u64(len));
         Ok(len)
     }
 }
 
-/// The lines of a file.
+/// The lines of a file, split into cells.
 pub(super) struct Lines<S> {
     reader: csv::Reader<Input<S>>,
     cells: ByteRecord,
@@ -96,7 +96,7 @@ impl<S: ReadAt> Lines<S> {
         }
     }
 
-    /// The next line and its number; `None` after the last.
+    /// The next line, with its number; `None` after the last.
     pub fn next(&mut self) -> Result<Option<(u64, &ByteRecord)>> {
         self.reader.get_mut().left = MAX_LINE;
         let more = self.reader.read_byte_record(&mut self.cells);
@@ -113,7 +113,7 @@ impl<S: ReadAt> Lines<S> {
     }
 }
 
-/// The line of a position, which every line and every error in one has.
+/// The line number of a position, which every line and every error in one has.
 fn line_of(position: Option<&csv::Position>) -> Result<u64> {
     position
         .map(csv::Position::line)
@@ -135,7 +135,7 @@ fn error(error: csv::Error) -> Error {
             .in_part(place(line)),
             Err(error) => error,
         },
-        // The others are about text, records of Rust types, and seeking.
+        // The other errors are about text, records of Rust types, and seeking.
         other => Error::bug(format!("reading lines of CSV as bytes: {other:?}")),
     }
 }

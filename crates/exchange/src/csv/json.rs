@@ -1,4 +1,4 @@
-//! Columns from lines of JSON: an object on each, whose keys are the names of columns, or the rows of one array.
+//! Reads JSON lines: an object per line, whose keys are the columns, or a value per line, which are the rows of an array.
 
 use super::guess::Guess;
 use crate::error::{damaged, over_limit};
@@ -11,15 +11,15 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
-/// Bytes of a line, beyond which a file is taken for something else.
+/// The longest line in bytes.
 const MAX_LINE: u64 = 64 << 20;
-/// Columns of a file.
+/// The maximum number of columns.
 const MAX_COLUMNS: usize = 1 << 16;
 
 /// Reads the next line into a vector, which it clears first; false after the last.
 pub type NextLine = Box<dyn FnMut(&mut Vec<u8>) -> Result<bool> + Send>;
 
-/// The lines of a file.
+/// Reads the lines of a file.
 pub(super) fn lines_of<S: ReadAt + Send + Sync + 'static>(bytes: &Arc<S>) -> NextLine {
     let mut reader = BufReader::new(SourceReader::new(Arc::clone(bytes)));
     Box::new(move |line| {
@@ -34,10 +34,10 @@ pub(super) fn lines_of<S: ReadAt + Send + Sync + 'static>(bytes: &Arc<S>) -> Nex
     })
 }
 
-/// Lines, or records, each of which is a value.
+/// Reads lines, or records, as JSON values.
 pub(super) struct JsonLines {
     next: NextLine,
-    /// Whether they are text, and not JSON.
+    /// Whether they are text instead of JSON.
     is_text: bool,
     line: Vec<u8>,
     number: u64,
@@ -53,7 +53,7 @@ impl JsonLines {
         }
     }
 
-    /// The next value and the number of its line; `None` after the last. Empty lines of JSON are passed over.
+    /// The next value, with the number of its line; `None` after the last. Skips empty lines of JSON.
     pub fn next(&mut self) -> Result<Option<(u64, Value)>> {
         loop {
             if !(self.next)(&mut self.line)? {
@@ -77,20 +77,20 @@ impl JsonLines {
     }
 }
 
-/// What is known of a column after all lines were seen.
+/// A column after all lines were scanned.
 pub(super) struct JsonColumn {
     pub name: String,
-    /// Of single values, or of the items of lists.
+    /// The guess for single values, or for the items of lists.
     pub items: Guess,
-    /// Of the values as text.
+    /// The guess for the values as text.
     pub text: Guess,
-    /// The shape of all values so far, as lists within lists; `None` if they differ, or have objects in them.
+    /// The shape of all values so far as nested lists; `None` if they differ or contain objects.
     pub shape: Option<Vec<u64>>,
-    /// Lines with a value.
+    /// The number of lines with a value.
     seen: u64,
 }
 
-/// Looks at all lines: the columns, whether they are keys of objects, and the number of lines.
+/// Scans all lines. Returns the columns, whether lines are objects, and the number of lines.
 pub(super) fn look(lines: &mut JsonLines) -> Result<(Vec<JsonColumn>, bool, u64)> {
     let (mut columns, mut places) = (Vec::<JsonColumn>::new(), HashMap::new());
     let (mut rows, mut is_table) = (0, None);
@@ -118,7 +118,7 @@ pub(super) fn look(lines: &mut JsonLines) -> Result<(Vec<JsonColumn>, bool, u64)
         rows += 1;
     }
     for column in &mut columns {
-        // A line without the key has no value there.
+        // A line without the key is a missing value.
         if column.seen < rows {
             column.items.see(b"", true);
             column.text.see(b"", true);
@@ -127,10 +127,10 @@ pub(super) fn look(lines: &mut JsonLines) -> Result<(Vec<JsonColumn>, bool, u64)
     Ok((columns, is_table.unwrap_or(true), rows))
 }
 
-/// The name of the column of lines that are no objects.
+/// The name of the only column, if lines are not objects.
 const VALUE: &str = "value";
 
-/// The named values of a line.
+/// The values of a line by column name.
 fn fields(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,
@@ -138,7 +138,7 @@ fn fields(value: Value) -> Map<String, Value> {
     }
 }
 
-/// The cells of a line, in the order of these columns.
+/// The cells of a line in the order of these columns.
 pub(super) fn cells(value: Value, names: &[String]) -> Vec<Option<String>> {
     let mut fields = fields(value);
     let cells = names.iter().map(|name| match fields.get_mut(name)? {
@@ -190,7 +190,7 @@ impl JsonColumn {
     }
 }
 
-/// The lengths of lists within lists of single values; `None` for objects, and for lists of different lengths.
+/// The lengths of nested lists; `None` for objects, and for lists of different lengths.
 fn shape_of(value: &Value) -> Option<Vec<u64>> {
     match value {
         Value::Object(_) => None,

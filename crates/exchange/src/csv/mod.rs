@@ -1,4 +1,4 @@
-//! Text: CSV, values separated by commas, as RFC 4180 has them, with the names of the columns in the first line.
+//! CSV as in RFC 4180, with column names in the first line, and JSON lines.
 
 mod block;
 mod guess;
@@ -17,11 +17,11 @@ pub use json::NextLine;
 pub use read::open_records;
 pub(super) use read::{open_csv, open_json_lines, open_tsv};
 
-/// Writes a line with the names of the columns, and one for each row.
+/// Writes CSV: a line with the column names, then one line per row.
 ///
-/// Elements are as [`DType::write_text`](bloscpack_dtype::DType::write_text) writes them, but bytes that are not UTF-8 are written as they
-/// are; rows of more than one element are lists of JSON.
-/// Cells with commas, quotes or line ends are quoted.
+/// Elements are written as [`DType::write_text`](bloscpack_dtype::DType::write_text) does, but bytes that are not UTF-8
+/// unchanged. Rows of several elements become JSON lists, missing values empty cells. Cells with commas, quotes or line ends
+/// are quoted.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
@@ -42,7 +42,7 @@ pub(super) use read::{open_csv, open_json_lines, open_tsv};
 /// ```
 ///
 /// # Errors
-/// Returns wrong usage for more than a million rows that have no bytes, and errors of the source and of the writer.
+/// Returns `Code::Usage` for more than 2^20 rows without bytes, and errors of the source and of the writer.
 pub fn write_csv(
     source: &mut dyn Source,
     to: impl Write,
@@ -51,7 +51,7 @@ pub fn write_csv(
     write_separated(source, b',', to, progress)
 }
 
-/// The same with tabs in place of commas.
+/// Writes CSV with tabs in place of commas.
 ///
 /// # Errors
 /// Returns the errors of [`write_csv`].
@@ -73,7 +73,7 @@ fn write_separated(
     let mut builder = csv::WriterBuilder::new();
     builder.delimiter(delimiter);
     let names = source.schema().columns.iter().map(|column| &column.name);
-    // Outside of quotes, a reader would take these for the separator.
+    // Outside quotes, a reader would take these for the separator.
     let is_misleading = names.clone().any(|name| name.contains([';', '\t']));
     let style = if is_misleading {
         csv::QuoteStyle::Always
@@ -103,7 +103,7 @@ fn write_separated(
     Ok(writer.flush()?)
 }
 
-/// A line of a file, for errors.
+/// The position of a line, for errors.
 fn place(line: u64) -> String {
     format!("CSV: line {line}")
 }

@@ -1,4 +1,4 @@
-//! Columns from the lines of a file.
+//! Reads columns from CSV and JSON lines.
 
 use super::block::Block;
 use super::guess::Guess;
@@ -20,29 +20,29 @@ use bloscpack_storage::{ReadAt, parallel};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A file whose lines are rows, as text.
+/// A source of the lines of a text file.
 struct TextSource<S> {
     reader: Reader<S>,
     block: Block,
-    /// The lines after those of the block.
+    /// The lines after the block, read while its cells are parsed.
     ahead: Block,
     schema: Schema,
     fills: Vec<Filling>,
-    /// Cells that are taken for empty ones among numbers.
+    /// Words for a missing value in columns other than text.
     missing: Vec<String>,
     warnings: Vec<String>,
     threads: usize,
-    /// How many rows there are, if they were counted.
+    /// The number of rows, if they were counted.
     rows: Option<u64>,
     done: u64,
     has_ended: bool,
 }
 
-/// Reads lines, up to a number of them if that is known.
+/// Reads lines, up to their number if that is known.
 struct Reader<S> {
     lines: Rows<S>,
     unread: Option<u64>,
-    /// The error of a line, which comes after the rows before it.
+    /// The error of a line, returned after the rows before it.
     failed: Option<Error>,
     has_ended: bool,
 }
@@ -57,7 +57,7 @@ impl<S: ReadAt> Reader<S> {
         }
     }
 
-    /// Reads the next lines into the block; none after the last, and after an error.
+    /// Reads the next lines into the block; none after the last, or after an error.
     fn read(&mut self, block: &mut Block) {
         block.clear();
         if self.has_ended {
@@ -77,7 +77,7 @@ impl<S: ReadAt> Reader<S> {
 /// The lines of a file.
 enum Rows<S> {
     Csv(Lines<S>),
-    /// Lines of JSON, and the names of the columns.
+    /// JSON lines, and the names of the columns.
     Json(JsonLines, Vec<String>),
 }
 
@@ -120,15 +120,15 @@ impl<S: ReadAt> Rows<S> {
     }
 }
 
-/// The way in which missing cells of a column are stored.
+/// How missing cells of a column are stored.
 enum Filling {
-    /// They get this text, or what its type has for them.
+    /// As this text, or as the value that the type has for them.
     Text(Option<String>),
-    /// They stay missing.
+    /// As missing values.
     Nothing,
 }
 
-/// Opens a file of CSV: looks at all of it to find out how many rows it has and of what types they are.
+/// Opens a CSV file. Scans it once for the types of columns and the number of rows.
 pub(crate) fn open_csv<S: ReadAt + Send + Sync + 'static>(
     bytes: S,
     options: &ImportOptions,
@@ -140,7 +140,7 @@ pub(crate) fn open_csv<S: ReadAt + Send + Sync + 'static>(
     open_separated(bytes, delimiter, options)
 }
 
-/// The same with tabs, unless another separator is given.
+/// Opens a file like [`open_csv`], with tabs unless another separator is given.
 pub(crate) fn open_tsv<S: ReadAt + Send + Sync + 'static>(
     bytes: S,
     options: &ImportOptions,
@@ -196,13 +196,13 @@ fn open_separated<S: ReadAt + Send + Sync + 'static>(
     }))
 }
 
-/// Whether the types of all columns are known, with their lengths.
+/// Whether the types of all columns are given, with their lengths.
 fn has_types(names: &[String], options: &ImportOptions) -> bool {
     let mut types = names.iter().map(|name| options.types.get(name));
     types.all(|column| column.is_some_and(|column| column.dtype.itemsize() > 0))
 }
 
-/// Looks at the cells of all lines, and counts them.
+/// Scans the cells of all lines, and counts the lines.
 fn look<S: ReadAt>(
     lines: &mut Rows<S>,
     columns: usize,
@@ -227,7 +227,7 @@ fn look<S: ReadAt>(
     }
 }
 
-/// What is stored for the missing cells of each column.
+/// How missing cells of each column are stored.
 fn fills(columns: &[Column], options: &ImportOptions) -> Vec<Filling> {
     let fills = columns.iter().map(|column| {
         if column.nullable {
@@ -239,8 +239,8 @@ fn fills(columns: &[Column], options: &ImportOptions) -> Vec<Filling> {
     fills.collect()
 }
 
-/// Opens a file with a value of JSON on each line: objects are the rows of a table, anything else those of an array. Lists of the
-/// same shape on each line are elements along further axes; what differs from line to line, and objects, are text.
+/// Opens a file with a JSON value on each line. Objects are the rows of a table, other values the rows of an array. Lists with
+/// the same shape on every line become further axes. Objects, and values whose kind differs from line to line, become text.
 pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
     bytes: S,
     options: &ImportOptions,
@@ -251,7 +251,10 @@ pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
     of_json(found, lines(), options)
 }
 
-/// Opens records, which `open` reads from the first on: JSON as [`Format::JsonLines`] has it, or else text, a row each.
+/// Opens records as rows: records of JSON like [`Format::JsonLines`], other records as a column of text.
+///
+/// `open` returns a reader of all records from the first. It is called two or three times, to find the columns and to read the
+/// rows.
 ///
 /// ```
 /// use bloscpack_exchange::{ImportOptions, open_records};
@@ -270,14 +273,14 @@ pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
 /// ```
 ///
 /// # Errors
-/// Returns the errors of `open`, and damage for records that are neither.
+/// Returns the errors of `open`, and `Code::Damaged` for records that are neither JSON nor UTF-8.
 pub fn open_records(
     open: impl Fn() -> Result<NextLine>,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     let mut is_text = false;
     let found = match json::look(&mut JsonLines::new(open()?, is_text)) {
-        // Not the chunks that the records are in, but what they say.
+        // The records are not JSON. Damage of their chunks would have another code.
         Err(error) if error.code() == Code::Damaged => {
             is_text = true;
             json::look(&mut JsonLines::new(open()?, is_text))
@@ -287,7 +290,7 @@ pub fn open_records(
     of_json(found?, JsonLines::new(open()?, is_text), options)
 }
 
-/// The rows of these lines, of which all is known.
+/// A source of lines after they were scanned.
 fn of_json(
     (found, is_table, rows): (Vec<json::JsonColumn>, bool, u64),
     lines: JsonLines,
@@ -308,7 +311,7 @@ fn of_json(
         if !options.types.contains_key(&found.name) {
             column.row_shape = shape.unwrap_or_default().to_vec();
         }
-        // Here null is not the same as no text.
+        // In JSON, null and an empty text differ.
         if is_string(&column) && guess.has_gaps() && options.keeps_missing(&column) {
             column.nullable = true;
         }
@@ -333,16 +336,16 @@ fn of_json(
     }))
 }
 
-/// Whether a cell stands for a missing value: it is empty but for blanks, or one of these words.
+/// Whether a cell is a missing value: blank, or one of these words.
 fn is_missing(cell: &[u8], missing: &[String]) -> bool {
     let cell = cell.trim_ascii();
     cell.is_empty() || missing.iter().any(|word| word.as_bytes() == cell)
 }
 
-/// Bytes at the beginning among which the separator is looked for.
+/// The number of bytes at the beginning of a file in which the separator is looked for.
 const START: usize = 64 << 10;
 
-/// The separator: a comma, unless the first line has none outside of quotes, but one of the others.
+/// The separator in the first line: a comma if it occurs outside quotes, else a semicolon, else a tab, else a comma.
 fn noticed(bytes: &impl ReadAt) -> Result<u8> {
     let mut start = vec![0; START];
     let mut len = 0;
@@ -371,15 +374,15 @@ fn noticed(bytes: &impl ReadAt) -> Result<u8> {
         .unwrap_or(b','))
 }
 
-/// Columns of a file; commas alone may make millions of them.
+/// The maximum number of columns; commas alone could make millions.
 const MAX_COLUMNS: usize = 1 << 16;
 
-/// The name of a first column without one.
+/// The name for a first column without one.
 const INDEX: &str = "index";
 
-/// The column names of the first line, or as many others as it has cells.
+/// The column names in the first line, or default names for its cells.
 ///
-/// pandas writes the column of its index first, and without a name: it is called `index`, with a note.
+/// pandas writes its index first, as a column without a name. It is called `index`, with a warning.
 fn names<S: ReadAt>(
     lines: &mut Lines<S>,
     options: &ImportOptions,
@@ -390,7 +393,7 @@ fn names<S: ReadAt>(
             "the first line, with the names of the columns,",
         ));
     };
-    // Each is a folder with files in it.
+    // Each column becomes a folder with files.
     if cells.len() > MAX_COLUMNS {
         return Err(over_limit(
             Format::Csv,
@@ -427,7 +430,7 @@ fn names<S: ReadAt>(
     Ok((names, renamed))
 }
 
-/// A column of the type that was given or guessed.
+/// A column with the given or guessed type.
 fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> {
     let filled = options.fills.contains_key(name) || options.fill_rest.is_some();
     let Some(given) = options.types.get(name) else {
@@ -449,7 +452,7 @@ fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> 
     Ok(column)
 }
 
-/// What a user may not expect of a column whose type was guessed.
+/// The warning about a column whose type was guessed.
 fn warning(name: &str, guess: &Guess, options: &ImportOptions) -> Option<String> {
     if options.types.contains_key(name) {
         return None;
@@ -464,7 +467,7 @@ fn warning(name: &str, guess: &Guess, options: &ImportOptions) -> Option<String>
         .then(|| format!("column {name:?} is stored as bytes: {why}"))
 }
 
-/// The column with missing cells, if it has any: they stay missing, or are NaN or "not a time". No text at all is text.
+/// Marks missing cells of a column: they stay missing, or become NaN or NaT. An empty cell of text is empty text.
 fn with_gaps(mut column: Column, guess: &Guess, options: &ImportOptions) -> Column {
     column.nan_is_null = false;
     column.nullable = guess.has_gaps() && !is_string(&column) && options.keeps_missing(&column);
@@ -481,9 +484,9 @@ fn is_string(column: &Column) -> bool {
 
 /// A job of one thread while a block is parsed.
 enum Job<'a, S> {
-    /// Reads the lines after those of the block.
+    /// Reads the lines after the block.
     Read(&'a mut Reader<S>, &'a mut Block),
-    /// Parses the cells of a column, and adds them to its bytes.
+    /// Parses the cells of a column into the batch.
     Parse(
         usize,
         &'a Column,
@@ -493,7 +496,7 @@ enum Job<'a, S> {
 }
 
 impl<S: ReadAt + Send + Sync> TextSource<S> {
-    /// Moves at most `most` rows of the block into the batch: threads parse its columns, and one reads the next block.
+    /// Moves up to `most` rows of the block into the batch. Threads parse its columns, and one of them reads the next block.
     fn parse(&mut self, batch: &mut Batch, most: u64) -> Result<()> {
         let block = &self.block;
         let rows = block.left().min(most);
@@ -551,7 +554,7 @@ impl<S: ReadAt + Send + Sync> TextSource<S> {
     }
 }
 
-/// Parses cells into the bytes of a column, which grow by `room`. An error comes with its line.
+/// Parses cells into the bytes of a column, which grow by `room` bytes. An error comes with its line.
 fn parse_column<'a>(
     (column, fill): (&Column, &Filling),
     cells: impl Iterator<Item = (u64, Option<&'a [u8]>)>,
@@ -579,6 +582,7 @@ fn parse_column<'a>(
     Ok(())
 }
 
+/// Parses a cell into a row.
 fn put(column: &Column, fill: Option<&str>, cell: &[u8], row: &mut [u8]) -> Result<()> {
     let dtype = &column.dtype;
     if cell.is_empty() && fill.is_none() && !is_value_of_nothing(dtype) {
@@ -609,7 +613,7 @@ impl Filling {
         }
     }
 
-    /// The form of the rows.
+    /// An empty [`Cells`] of the form that the column gets.
     fn cells(&self) -> Cells {
         match self {
             Self::Text(_) => Cells::Elements,

@@ -1,4 +1,4 @@
-//! Rows as cells, and back.
+//! Converts rows to cells, and back.
 
 use crate::cells::{row_json, row_of};
 use bloscpack_array::Cells;
@@ -9,8 +9,8 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_stores::Value;
 use serde_json::Value as Json;
 
-/// A row of a batch as a cell: an element as its dtype writes it, but bytes in another encoding than UTF-8 as they are; more
-/// elements as JSON.
+/// Writes a row of a batch as a cell: an element as its dtype writes it, bytes that are not UTF-8 unchanged, several elements
+/// as JSON.
 pub(super) fn row_cell(
     column: &Column,
     batch: &Batch,
@@ -41,7 +41,7 @@ pub(super) fn row_cell(
             return Ok(());
         }
     }
-    // The memory of the cell, which is empty.
+    // Reuses the memory of the cell, which is empty.
     let mut text = String::from_utf8(std::mem::take(cell)).unwrap_or_default();
     if column.row_shape.is_empty() {
         column.dtype.write_text(element, &mut text);
@@ -52,7 +52,7 @@ pub(super) fn row_cell(
     Ok(())
 }
 
-/// The reverse of [`row_cell`], into the bytes of a row.
+/// Parses a cell of [`row_cell`] into the bytes of a row.
 pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<()> {
     if column.row_shape.is_empty() {
         return Ok(column.dtype.parse_text(text, row)?);
@@ -73,7 +73,7 @@ fn put_nested(dtype: &DType, shape: &[u64], value: &Json, bytes: &mut [u8]) -> R
             return Err(not_a_list(&value.to_string(), expected));
         }
     };
-    // Lists without bytes have no elements to read. Others have as many as they have values.
+    // Lists without bytes have no elements to parse. Otherwise there are as many values as elements.
     if bytes.is_empty() {
         return Ok(());
     }

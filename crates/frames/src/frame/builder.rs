@@ -25,12 +25,21 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The name of a frame in memory.
+/// The file name of a frame in memory.
 pub(super) const IN_MEMORY: &str = "frame";
 
-/// The settings of a new frame; made by [`Frame::builder`].
+/// The settings of a new frame, made by [`Frame::builder`].
 ///
-/// A method whose name begins with `create`, or [`in_memory`](Self::in_memory), ends the chain.
+/// | setting | default |
+/// |---|---|
+/// | [`compressor`](Self::compressor) | LZ4 |
+/// | [`level`](Self::level) | depends on the compressor |
+/// | [`filters`](Self::filters) | shuffle |
+/// | [`blocksize`](Self::blocksize) | depends on compressor and level |
+/// | [`options`](Self::options) | [`Options::default`] |
+///
+/// End the chain with [`in_memory`](Self::in_memory) or a method whose name begins with `create`. These methods check all
+/// settings, and return a frame that can be changed, without chunks.
 ///
 /// ```
 /// use blosc1::Compressor;
@@ -55,12 +64,12 @@ pub struct FrameBuilder {
     options: Options,
 }
 
-/// The chunks that a new frame has from the beginning, all of which are equal.
+/// The chunks of a new frame, all with the same content.
 #[derive(Debug, Clone)]
 pub(crate) enum InitialChunks {
-    /// So many chunks that are not stored.
+    /// This many chunks that are not stored.
     Special(u64, ChunkPlace),
-    /// So many copies of this chunk.
+    /// This many copies of a chunk.
     Stored(u64, Vec<u8>),
 }
 
@@ -71,7 +80,8 @@ impl InitialChunks {
         }
     }
 
-    /// Their places in a frame of this kind, and the bytes of all of them; `None` for 2^64 bytes or more.
+    /// The index entries of the chunks in a frame of this kind, and the stored bytes of all chunks; `None` for 2^64 bytes or
+    /// more.
     fn places(&self, kind: FrameKind) -> Option<(Vec<ChunkPlace>, u64)> {
         let (count, chunk) = match self {
             Self::Special(count, place) => {
@@ -84,12 +94,12 @@ impl InitialChunks {
             FrameKind::Contiguous => chunk,
             FrameKind::Sparse => 1,
         };
-        // Less than the sum of all lengths.
+        // Less than `bytes`: does not overflow.
         let place = |number| ChunkPlace::At(number * step);
         Some(((0..count).map(place).collect(), bytes))
     }
 
-    /// Writes them to a file, from `at` on, and returns where they end.
+    /// Writes the chunks to a file, beginning at `at`. Returns where they end.
     fn write(&self, file: &impl WriteAt, mut at: u64) -> io::Result<u64> {
         if let Self::Stored(count, chunk) = self {
             for _ in 0..*count {
@@ -102,6 +112,7 @@ impl InitialChunks {
 }
 
 impl FrameBuilder {
+    /// Default settings. Sizes are checked when the frame is created.
     pub(crate) fn new(typesize: u32, chunk_size: u32) -> Self {
         let ChunkSettings { compressor, .. } = ChunkSettings::default();
         Self {
@@ -118,35 +129,38 @@ impl FrameBuilder {
         }
     }
 
-    /// Bytes of a block, the part of a chunk that is compressed on its own. By default it depends on compressor and level.
+    /// Sets the uncompressed bytes of a block, the part of a chunk that is compressed on its own (default: chosen by compressor
+    /// and level). Smaller blocks make reading small ranges faster and compress less.
     #[must_use]
     pub fn blocksize(mut self, bytes: u32) -> Self {
         self.blocksize = Some(bytes);
         self
     }
 
-    /// The compressor (default LZ4). Blosc2 does not have Snappy.
+    /// Sets the compressor of new chunks (default LZ4). Blosc2 has no Snappy. A compressor that this build lacks is refused
+    /// when the frame is created.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
         self.compressor = compressor;
         self
     }
 
-    /// The compression level, 0–9 (default: that of the compressor).
+    /// Sets the compression level of new chunks, 0 to 9 (default: the default of the compressor).
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
         self.level = Some(level);
         self
     }
 
-    /// The filters, which rearrange the bytes of a block before it is compressed (default: shuffle).
+    /// Sets the filters, which rearrange the bytes of a block before it is compressed (default: shuffle).
     #[must_use]
     pub fn filters(mut self, filters: impl Into<FilterPipeline>) -> Self {
         self.filters = filters.into();
         self
     }
 
-    /// Adds a metalayer of fixed length to the header.
+    /// Adds a metalayer of fixed length to the header, or replaces the one with this name. A header holds at most 16; that is
+    /// checked when the frame is created.
     ///
     /// # Errors
     /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes.
@@ -155,7 +169,7 @@ impl FrameBuilder {
         Ok(self)
     }
 
-    /// Adds a metalayer of varying length to the trailer.
+    /// Adds a metalayer of varying length to the trailer, or replaces the one with this name. The value is compressed at once.
     ///
     /// # Errors
     /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes.
@@ -164,37 +178,42 @@ impl FrameBuilder {
         Ok(self)
     }
 
-    /// Bytes of a chunk and of a block, where they are known late.
+    /// Sets the bytes of a chunk and of a block, for callers that know them only when the frame is created.
     pub(crate) fn sizes(mut self, chunk_size: u32, blocksize: u32) -> Self {
         (self.chunk_size, self.blocksize) = (chunk_size, Some(blocksize));
         self
     }
 
-    /// The chunks that the frame has from the beginning.
+    /// Sets the chunks that the new frame contains.
     pub(crate) fn initial(mut self, chunks: InitialChunks) -> Self {
         self.initial = chunks;
         self
     }
 
-    /// Threads, limits and the lock timeout of the frame.
+    /// Sets threads, limits, cache and lock timeout of the frame (default: [`Options::default`]).
     #[must_use]
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
 
+    /// The limits in the options.
     pub(crate) fn limits(&self) -> &bloscpack_wire::Limits {
         &self.options.limits
     }
 
-    /// Creates a contiguous frame without chunks in a new file at this path.
+    /// Creates a contiguous frame without chunks, in a new file at this path. The file is written, synced and locked when this
+    /// returns.
     ///
-    /// A crash before this method returns may leave an incomplete file.
+    /// A crash before that may leave an incomplete file. If writing it fails, the file is removed.
     ///
     /// # Errors
-    /// Returns an I/O error, with the path, of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the path exists, and
-    /// any other I/O error; [`Usage`](bloscpack_error::Category::Usage) for sizes and settings that are not possible; and
-    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for metadata that exceeds the limit `metadata`.
+    /// Returns [`Code::Io`](bloscpack_error::Code::Io) with the path: of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the path exists, and any other I/O error. Returns
+    /// [`Usage`](bloscpack_error::Category::Usage) for sizes and settings that are not possible,
+    /// [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) for a compressor that this build lacks, and
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for chunks, blocks or metadata that a reader with the same limits
+    /// would refuse.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
         let folder = match path.parent() {
@@ -210,7 +229,7 @@ impl FrameBuilder {
         self.create_with(folder, name, origin)
     }
 
-    /// Creates a contiguous frame without chunks in a new file of a folder.
+    /// Creates a contiguous frame without chunks, in the new file `name` of a folder.
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
@@ -221,6 +240,7 @@ impl FrameBuilder {
         self.create_with(folder, name, Origin::target(Some(Path::new(name))))
     }
 
+    /// Writes the new file, syncs it, and opens it for changing.
     fn create_with<F>(self, folder: F, name: &OsStr, origin: Origin) -> Result<Frame>
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
@@ -235,7 +255,7 @@ impl FrameBuilder {
         });
         drop(file);
         if let Err(error) = written.and_then(|()| folder.sync()) {
-            // Others have only seen an incomplete frame. The first error matters.
+            // No reader can use the incomplete file. Of the two errors, the first one matters.
             let _ = folder.remove(name);
             return origin.io(Err(error));
         }
@@ -248,10 +268,24 @@ impl FrameBuilder {
         Ok(Frame::new(Box::new(storage), meta, &self.options))
     }
 
-    /// Creates a sparse frame without chunks in a directory at this path, which is created unless it exists and is empty.
+    /// Creates a sparse frame without chunks in a directory at this path. The directory is created; if it exists, it must be
+    /// empty.
+    ///
+    /// ```
+    /// use bloscpack_frames::Frame;
+    /// # let temp = tempfile::tempdir()?;
+    /// # let path = temp.path().join("sparse");
+    /// let mut frame = Frame::builder(4, 400).create_sparse(&path)?;
+    /// frame.append(&[5; 400])?;
+    /// frame.flush()?;
+    /// drop(frame);
+    /// assert!(path.join("00000000.chunk").is_file());
+    /// assert_eq!(Frame::open(&path)?.chunks(), 1);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`create`](Self::create), where the kind is [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the
+    /// Returns the errors of [`create`](Self::create). The kind is [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the
     /// directory is not empty. Paths in I/O errors are relative to the directory.
     pub fn create_sparse(self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
@@ -298,12 +332,12 @@ impl FrameBuilder {
     /// Creates a contiguous frame without chunks in memory. [`Frame::to_bytes`] returns its bytes.
     ///
     /// # Errors
-    /// Returns the errors of [`create`](Self::create), but for those of I/O.
+    /// Returns the errors of [`create`](Self::create), except I/O errors.
     pub fn in_memory(self) -> Result<Frame> {
         self.create_with(Memory::new(), OsStr::new(IN_MEMORY), Origin::target(None))
     }
 
-    /// The metadata of the new frame, and the bytes before and after its chunks.
+    /// The metadata of the new frame, and its bytes: the header, and everything after the chunks. Checks all settings.
     fn meta(&self, kind: FrameKind) -> Result<(FrameMeta, [Vec<u8>; 2])> {
         let meta = FrameMeta {
             header: self.header(kind)?,
@@ -313,7 +347,7 @@ impl FrameBuilder {
             },
             places: Vec::new(),
         };
-        // Settings with which no chunk can be made are refused before there is a file.
+        // Refuses settings for which there is no encoder before a file is created.
         Blosc2Encoder::new(settings(&meta.header)?)?;
         meta.check_len(&self.options.limits)?;
         self.check_limits()?;
@@ -331,7 +365,7 @@ impl FrameBuilder {
         })
     }
 
-    /// The header of the new frame, without the lengths.
+    /// The header of the new frame; its lengths are 0.
     fn header(&self, kind: FrameKind) -> Result<FrameHeader> {
         let level = self
             .level
@@ -366,7 +400,7 @@ impl FrameBuilder {
         })
     }
 
-    /// Refuses what readers with the same limits would refuse.
+    /// Refuses sizes and metalayers that a reader with the same limits would refuse.
     fn check_limits(&self) -> Result<()> {
         let limits = &self.options.limits;
         check_chunk_len(FramePart::Chunks, self.chunk_size.into(), limits)?;
@@ -383,6 +417,7 @@ impl FrameBuilder {
         })
     }
 
+    /// Refuses an element size of 0, a level above 9, and a chunk size of 0 or above [`MAX_NBYTES`].
     fn check_sizes(&self, level: u8) -> Result<()> {
         let (field, found, expected) = match (self.typesize, level, self.chunk_size) {
             (0, ..) => ("typesize", 0, "at least 1".to_owned()),
@@ -394,22 +429,23 @@ impl FrameBuilder {
     }
 }
 
-/// `BLOSC_FORWARD_COMPAT_SPLIT`, the default of the C libraries, less one.
+/// The split mode of new frames: `BLOSC_FORWARD_COMPAT_SPLIT`, the default of the C libraries, minus one.
 const SPLIT_AS_IN_BLOSC1: u8 = 3;
 
+/// The error for chunks of 2^63 bytes or more in total.
 fn too_long() -> Error {
     let (part, field) = (FramePart::Chunks, "total length");
     part.cannot_store(field, "2^64 or more", "less than 2^63")
 }
 
-/// Sets the length of a frame, and returns the bytes before and after its chunks.
+/// Sets the length of a frame in its header. Returns the metadata with the encoded header and the bytes after the chunks.
 pub(super) fn with_lengths(mut meta: FrameMeta) -> Result<(FrameMeta, [Vec<u8>; 2])> {
     let end = meta.encoded_end()?;
     let chunks = match meta.header.kind {
         FrameKind::Contiguous => meta.header.section_len,
         FrameKind::Sparse => 0,
     };
-    // The length of the chunks is checked only when the header is encoded.
+    // Encoding the header checks the length of the chunks.
     let len = chunks.checked_add(meta.header_len() + to_u64(end.len()));
     meta.header.frame_len = len.ok_or_else(too_long)?;
     let header = meta.header.encode()?;

@@ -1,4 +1,4 @@
-//! A frame as bytes of a contiguous one.
+//! Copies a frame to the bytes of a contiguous one.
 
 use super::Frame;
 use super::builder::{IN_MEMORY, with_lengths};
@@ -13,16 +13,19 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 
 impl Frame {
-    /// The frame as bytes of a contiguous one, with all changes, flushed or not. Chunks are copied as they are; dead space is
-    /// left out.
+    /// The frame as bytes of a contiguous frame, with all changes, flushed or not. Works for sparse frames, too.
+    ///
+    /// Chunks are copied without decompressing them; dead bytes are left out. Needs memory for the whole result.
     ///
     /// # Errors
-    /// Returns the errors of [`chunk`](Self::chunk).
+    /// Returns the errors of [`chunk`](Self::chunk), and [`Code::Chunk`](bloscpack_error::Code::Chunk) if chunks overlap: the
+    /// copy could be arbitrarily larger than the frame.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.check_state()?;
         let memory = Memory::new();
         let mut copy = self.empty_copy(&memory)?;
-        // Where many entries refer to one chunk, a few bytes would become gigabytes.
+        // Each stored chunk is copied once. Otherwise an index with many entries for one chunk would turn a few bytes into
+        // gigabytes.
         let (mut copied, mut used) = (HashMap::new(), 0);
         for number in 0..self.chunks() {
             let len = self.chunk_len(number)?;
@@ -50,7 +53,7 @@ impl Frame {
             .ok_or_else(|| Error::bug("the copy in memory has disappeared"))
     }
 
-    /// Refuses chunks that use more bytes than there are, as overlapping ones do.
+    /// Refuses chunks of a contiguous frame that together use more bytes than its chunk section: they overlap.
     fn check_used(&self, number: u64, at: u64, used: u64) -> Result<()> {
         if self.kind() == FrameKind::Sparse {
             return Ok(());
@@ -59,7 +62,7 @@ impl Frame {
         check_apart(used, at + room)
     }
 
-    /// A contiguous frame in memory with the same metadata and no chunks.
+    /// A contiguous frame in memory with the same metadata and without chunks.
     fn empty_copy(&self, memory: &Memory) -> Result<Self> {
         let mut meta = self.meta.clone();
         meta.header.kind = FrameKind::Contiguous;

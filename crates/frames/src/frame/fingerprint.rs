@@ -1,13 +1,15 @@
 //! Fingerprints: two digests in the last bytes of a frame.
 //!
 //! ```text
-//! u64  of all bytes before, where the numbers of threads and an array's shape count as zeros     XXH3, big-endian
-//! u64  of the bytes of these
+//! -17  03   kind: 128 bits
+//! -16  u64  XXH3 of all bytes before, with the numbers of threads and the array's shape as zeros     big-endian
+//!  -8  u64  XXH3 of the bytes that were taken as zeros
 //! ```
 //!
-//! The format has 16 bytes for it at the end of the trailer. C-Blosc2 does not look at them, and writes zeros there whenever it
-//! changes a chunk or the trailer: the digest then is not wrong, but gone. Only where it changes a shape, and no chunk, it
-//! leaves them, and writes its own numbers of threads.
+//! The format reserves these bytes at the end of the trailer. C-Blosc2 never reads them, and writes zeros there whenever it
+//! changes a chunk or the trailer: the frame then has no fingerprint, rather than a wrong one. If C-Blosc2 changes only a
+//! shape, it leaves them, and writes its own numbers of threads. `docs/format-stores.md`, "Fingerprints", describes which
+//! changes `verify` accepts.
 
 use super::Frame;
 use crate::part::FramePart;
@@ -28,27 +30,29 @@ use twox_hash::xxhash3_64::Hasher;
 
 /// Bytes that are read at once.
 const STEP: u64 = 1 << 20;
-/// Where the numbers of threads are, which mean nothing for the data.
+/// The bytes of the header with the numbers of threads, which do not affect the data.
 const THREADS: Range<usize> = 63..68;
-/// Bytes before the shape in the description of an array, and bytes of an axis.
+/// Bytes before the shape in the metalayer of an array, and bytes of an axis.
 const BEFORE_SHAPE: usize = 4;
 const AXIS: usize = 9;
 
 /// The result of comparing a frame with its fingerprint.
 pub(super) enum Compared {
-    /// They are the same, or there is none.
+    /// They match, or there is no fingerprint.
     Same,
-    /// Only the shape of the array or a number of threads is another one.
+    /// Only the shape of the array or a number of threads differs.
     Resized(Error),
-    /// Anything is.
+    /// Other bytes differ.
     Different(Error),
 }
 
 impl Frame {
-    /// Compares all bytes of the frame with its fingerprint, if it has one.
+    /// Compares all bytes of the frame with its fingerprint. Reads the whole frame, but decompresses nothing.
+    ///
+    /// Succeeds if the frame has no fingerprint: see [`has_fingerprint`](Self::has_fingerprint).
     ///
     /// # Errors
-    /// Returns any I/O error, and damage if a byte differs.
+    /// Returns any I/O error, and [`Code::Digest`] if the bytes differ.
     pub fn check_fingerprint(&self) -> Result<()> {
         match self.compare_fingerprint()? {
             Compared::Same => Ok(()),
@@ -56,6 +60,7 @@ impl Frame {
         }
     }
 
+    /// Compares the frame with its fingerprint, and tells a changed shape from other differences.
     pub(super) fn compare_fingerprint(&self) -> Result<Compared> {
         let (Some(expected), Some(file)) = (self.meta.trailer.fingerprint, self.storage.file())
         else {
@@ -76,18 +81,35 @@ impl Frame {
         })
     }
 
-    /// Whether it has a fingerprint.
+    /// Whether the frame has a fingerprint. A frame loses it with its first change.
     #[must_use]
     pub fn has_fingerprint(&self) -> bool {
         self.meta.trailer.fingerprint.is_some()
     }
 }
 
-/// Gives a complete frame in a file its fingerprint; a file that continues after the frame stays as it is. A crash in between leaves
-/// a damaged frame: no reader should open the file before this returns.
+/// Writes a fingerprint into a complete contiguous frame, and syncs the file. [`Frame::verify`] then detects any changed bit.
+///
+/// Reads the whole file. A file that is not exactly as long as its frame stays unchanged. The bytes are written in place,
+/// without a journal: a crash leaves a damaged frame, so no reader should open it before this returns.
+///
+/// ```
+/// use bloscpack_frames::{Frame, seal};
+/// # let temp = tempfile::tempdir()?;
+/// # let path = temp.path().join("frame");
+/// let mut frame = Frame::builder(4, 400).create(&path)?;
+/// frame.append(&[5; 400])?;
+/// frame.flush()?;
+/// drop(frame);
+/// seal(&path)?;
+/// let frame = Frame::open(&path)?;
+/// assert!(frame.has_fingerprint());
+/// frame.check_fingerprint()?;
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
-/// Returns any I/O error, and damage if the file does not end with a frame.
+/// Returns [`Code::UnknownFormat`] for a file that does not begin with a frame, any I/O error, and damage to header or trailer.
 pub fn seal(path: &Path) -> Result<()> {
     let mut file = File::options().read(true).write(true).open(path)?;
     let len = file.metadata()?.len();
@@ -115,13 +137,14 @@ pub fn seal(path: &Path) -> Result<()> {
     Ok(sync_file(&file)?)
 }
 
+/// Reads and decodes a header of `len` bytes, with sizes of any kind.
 fn read_header(file: &File, len: u64) -> Result<FrameHeader> {
     let mut bytes = FramePart::Header.zeros(len)?;
     file.read_exact_at(0, &mut bytes)?;
     FrameHeader::decode_as(&bytes, Sizes::Varying)
 }
 
-/// The fingerprint of a frame with this header, whose bytes before it end at `end`.
+/// The fingerprint of a frame with this header whose bytes before the fingerprint end at `end`.
 fn fingerprint(
     file: &(impl ReadAt + ?Sized),
     (header_len, layers): (u64, &Metalayers),
@@ -160,7 +183,7 @@ fn fingerprint(
     Ok(fingerprint)
 }
 
-/// Where the shape of an array is in the header of its frame.
+/// The bytes of the header that contain the shape of the array; `None` for a frame without a `b2nd` metalayer.
 fn shape_place(header: &[u8], layers: &Metalayers) -> Option<Range<usize>> {
     let layer = layers.get(ArrayKind::B2nd.name())?;
     let axes = usize::from(*layer.get(2)?);

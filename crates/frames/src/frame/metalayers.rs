@@ -13,14 +13,22 @@ use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Limit, Limits};
 
 impl Frame {
-    /// Sets a metalayer in the header. If it is new, or has another length than before, the next flush writes the whole file
-    /// anew.
+    /// Sets a metalayer in the header. If it is new or its length changes, the next flush rewrites the whole file.
+    ///
+    /// ```
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(1, 100).in_memory()?;
+    /// frame.set_metalayer("unit", b"K".to_vec())?;
+    /// assert_eq!(frame.metalayers().get("unit"), Some(b"K".as_slice()));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 metalayers,
-    /// and for the metalayer that describes an array, which the methods of [`NdArray`](crate::NdArray) change;
-    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if the header would exceed the limit `metadata`; and
-    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes and for more
+    /// than 16 metalayers; [`Code::Usage`](bloscpack_error::Code::Usage) for `b2nd` and `caterva`, which describe an array and
+    /// change with the methods of [`NdArray`](crate::NdArray); [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if the
+    /// header would exceed the limit `metadata`; and [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was
+    /// opened for reading. The metalayers then stay as they were.
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         if [ArrayKind::Caterva, ArrayKind::B2nd]
             .iter()
@@ -33,12 +41,13 @@ impl Frame {
         self.put_metalayer(name, bytes)
     }
 
+    /// Like [`set_metalayer`](Self::set_metalayer), for any name.
     pub(crate) fn put_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         self.begin()?;
         let layers = &mut self.meta.header.metalayers;
         let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, bytes)?;
-        // A flush that fails would lose all other changes, and metadata over the limit could not be read again.
+        // Checked now: a failed flush would lose all other changes, and metadata over the limit could not be read again.
         let room = layers
             .check_header()
             .and_then(|()| self.meta.check_len(&self.coder.limits));
@@ -48,15 +57,16 @@ impl Frame {
         room
     }
 
-    /// The names of the metalayers in the trailer, whose lengths may vary.
+    /// The names of the metalayers in the trailer, in the order of the file.
     pub fn vlmetalayers(&self) -> impl Iterator<Item = &str> {
         self.meta.trailer.vlmetalayers.iter().map(|(name, _)| name)
     }
 
-    /// A metalayer in the trailer, decompressed; `None` if there is none with this name.
+    /// The value of a metalayer in the trailer; `None` if there is none with this name. Decompresses it on every call.
     ///
     /// # Errors
-    /// Returns [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if it exceeds the limit `metadata`, and any damage.
+    /// Returns [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if its uncompressed length exceeds the limit `metadata`,
+    /// and [`Code::Chunk`](bloscpack_error::Code::Chunk) for damage.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(chunk) = self.meta.trailer.vlmetalayers.get(name) else {
             return Ok(None);
@@ -78,13 +88,14 @@ impl Frame {
         Ok(Some(data))
     }
 
-    /// Sets a metalayer in the trailer, which may have any length.
+    /// Sets a metalayer in the trailer. The value may have any length up to the limit `metadata`, and is compressed.
     ///
     /// # Errors
     /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes, and for more
-    /// than 8192 metalayers or 65,529 bytes of names (with six more for each);
-    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if the layer or the trailer would exceed the limit `metadata`; and
-    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
+    /// than 8192 metalayers or 65,529 bytes of names (each counted with six more bytes);
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if the value or the trailer would exceed the limit `metadata`; and
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading. The metalayers then stay as
+    /// they were.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
         check_layer(name, to_u64(bytes.len()), &self.coder.limits)?;
@@ -103,10 +114,10 @@ impl Frame {
         room
     }
 
-    /// Removes a metalayer from the trailer, and returns whether there was one with this name.
+    /// Removes a metalayer from the trailer. Returns whether there was one with this name.
     ///
     /// # Errors
-    /// Returns [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
+    /// Returns [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
         self.begin()?;
         let layers = &mut self.meta.trailer.vlmetalayers;
@@ -116,7 +127,7 @@ impl Frame {
     }
 }
 
-/// Undoes the setting of a metalayer.
+/// Undoes the setting of a metalayer: restores its old value, or removes it.
 fn restore(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Result<()> {
     match before {
         Some(bytes) => layers.set(name, bytes)?,
@@ -127,14 +138,14 @@ fn restore(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Resu
     Ok(())
 }
 
-/// Refuses a metalayer of more uncompressed bytes than the limits allow.
+/// Refuses a vlmetalayer of more uncompressed bytes than the limit `metadata`.
 pub(super) fn check_layer(name: &str, found: u64, limits: &Limits) -> Result<()> {
     let part = FramePart::Metalayer(name.to_owned());
     let allowed = limits.metadata.into();
     part.check_limit(Limit::Metadata, found, allowed)
 }
 
-/// The chunk as which a metalayer of varying length is stored.
+/// Compresses the value of a vlmetalayer: default compressor, level 5, shuffle, elements of one byte.
 pub(super) fn vlmetalayer_chunk(bytes: &[u8]) -> Result<Vec<u8>> {
     let settings = Blosc2Settings::default()
         .compressor(ChunkSettings::default().compressor)

@@ -1,4 +1,4 @@
-//! [`Frame`]: chunks of one size, and layers of metadata.
+//! [`Frame`]: compressed chunks of one size, and metalayers.
 
 mod builder;
 mod change;
@@ -32,16 +32,30 @@ pub use varying::VaryingFrame;
 pub use virtual_data::Virtual;
 pub(crate) use virtual_data::own_layers;
 
-/// Chunks of one size, and layers of metadata: the Blosc 2 libraries call it a super-chunk with its frame.
+/// Blosc2's container for one byte string: compressed chunks of one size, and named metadata. The C libraries call it a
+/// super-chunk with its frame.
 ///
-/// Chunks are numbered from 0. All contain [`chunk_size`](Self::chunk_size) bytes of data, except the last, which may contain
-/// less. Each is compressed on its own, so that any of them is read without the others.
+/// Chunks are numbered from 0. Each contains [`chunk_size`](Self::chunk_size) bytes of data; the last may contain fewer. Each
+/// is compressed on its own, so reading one does not decompress the others. The index is in memory: 16 bytes for each chunk.
 ///
-/// A frame that was opened for reading never changes. One that was created or opened with [`edit`](Self::edit) shows its own
-/// changes at once; other readers see them after [`flush`](Self::flush), which applies all of them atomically. Changes that
-/// were not flushed are lost when the frame is dropped.
+/// | to | method |
+/// |---|---|
+/// | create a frame | [`builder`](Self::builder) |
+/// | open one for reading | [`open`](Self::open), [`from_bytes`](Self::from_bytes), [`read_with`](Self::read_with), [`open_store`](Self::open_store) |
+/// | open one for changing | [`edit`](Self::edit), [`edit_in`](Self::edit_in), [`edit_store`](Self::edit_store) |
+/// | read data | [`chunk`](Self::chunk), [`read_chunk`](Self::read_chunk), [`read_range`](Self::read_range) |
+/// | change chunks | [`append`](Self::append), [`replace`](Self::replace), [`insert`](Self::insert), [`remove`](Self::remove) |
+/// | read or change metadata | [`metalayers`](Self::metalayers), [`set_metalayer`](Self::set_metalayer), [`vlmetalayer`](Self::vlmetalayer), [`set_vlmetalayer`](Self::set_vlmetalayer) |
+/// | keep the changes | [`flush`](Self::flush), [`to_bytes`](Self::to_bytes) |
 ///
-/// All methods that read take `&self`, and a frame can be shared between threads.
+/// A frame that was created or opened for changing shows its own changes at once. Other readers see them after
+/// [`flush`](Self::flush), which applies all of them atomically. Changes that were not flushed are lost when the frame is
+/// dropped.
+///
+/// If a change fails halfway, all further calls that read or change chunks return [`Code::Reopen`]. The file keeps the content
+/// of the last successful flush.
+///
+/// All reading methods take `&self`, and a frame can be shared between threads.
 ///
 /// ```
 /// use bloscpack_frames::Frame;
@@ -64,18 +78,19 @@ pub struct Frame {
     pub(crate) coder: ChunkCoder,
     /// Whether anything was changed since the last flush.
     changed: bool,
-    /// Whether a flush has failed, or a change halfway, so that the state is unknown.
+    /// Whether a flush or a change failed halfway, so that the content in memory is unknown.
     pub(crate) poisoned: bool,
-    /// Whether the last writer was interrupted in a change.
+    /// Whether the last writer was interrupted while it changed the frame.
     interrupted: bool,
-    /// Opens the frame again, if it was opened for reading at a place where it may change.
+    /// Opens the frame again, for [`refresh`](Self::refresh). Set if it was opened for reading by path or in a store.
     reopen: Option<Box<dyn Fn() -> Result<Self> + Send + Sync>>,
     virtual_data: Option<Box<Virtual>>,
 }
 
 impl Frame {
+    /// The frame with this metadata in a storage. Reads the definition of a virtual frame from its metalayers.
     fn new(storage: Box<dyn FrameStorage>, meta: FrameMeta, options: &Options) -> Self {
-        // A damaged description is reported to callers that ask for the array.
+        // Damage to the description is an error only for callers that ask for the array.
         let array = ArrayMeta::of(&meta.header.metalayers).ok().flatten();
         Self {
             storage,
@@ -90,16 +105,17 @@ impl Frame {
         .with_virtual_data()
     }
 
-    /// A builder for a new frame, with elements of `typesize` bytes and chunks of `chunk_size` bytes.
+    /// A builder for a new frame with elements of `typesize` bytes and chunks of `chunk_size` uncompressed bytes.
     ///
-    /// The element size guides the filters; a chunk should be a multiple of it. Chunks of some hundred KiB to a few MiB are a
-    /// good choice.
+    /// `typesize` is at least 1. It guides the filters: `chunk_size` should be a multiple of it. `chunk_size` is 1 to
+    /// 2,147,483,631; a few hundred KiB to a few MiB are a good choice. Both are checked when the frame is created.
     #[must_use]
     pub fn builder(typesize: u32, chunk_size: u32) -> FrameBuilder {
         FrameBuilder::new(typesize, chunk_size)
     }
 
-    /// The header. After changes, its lengths are out of date until the next flush.
+    /// The header. [`frame_len`](FrameHeader::frame_len) and [`section_len`](FrameHeader::section_len) do not reflect changes
+    /// before the next flush.
     #[must_use]
     pub fn header(&self) -> &FrameHeader {
         &self.meta.header
@@ -111,56 +127,66 @@ impl Frame {
         self.meta.header.kind
     }
 
-    /// The number of chunks.
+    /// The number of chunks, including those that are not stored because the index describes them.
     #[must_use]
     pub fn chunks(&self) -> u64 {
         to_u64(self.meta.places.len())
     }
 
-    /// The compressor of new chunks; `None` for one that this library does not have.
+    /// The compressor of new chunks; `None` for one that this crate does not know. Existing chunks may have other compressors:
+    /// [`chunk_header`](Self::chunk_header) gives the compressor of one chunk.
     #[must_use]
     pub fn compressor(&self) -> Option<blosc1::Compressor> {
         crate::coder::compressor(self.header().codec)
     }
 
-    /// Bytes of data in a chunk; the last one may contain less. 0 in frames without chunks whose header does not say it.
+    /// Uncompressed bytes of a chunk; the last chunk may contain fewer. 0 for a frame without chunks whose header does not
+    /// state it.
     #[must_use]
     pub fn chunk_size(&self) -> u32 {
         self.meta.header.chunk_size.unwrap_or(0)
     }
 
-    /// Bytes of data in all chunks, uncompressed.
+    /// Uncompressed bytes of all chunks.
     #[must_use]
     pub fn content_len(&self) -> u64 {
         self.meta.header.content_len
     }
 
-    /// Element size in bytes.
+    /// Bytes of an element.
     #[must_use]
     pub fn typesize(&self) -> u32 {
         self.meta.header.typesize
     }
 
-    /// The fixed-length metalayers, which are in the header. Metalayers of variable length are in
+    /// The metalayers of fixed length, which are in the header. For metalayers of varying length, see
     /// [`vlmetalayers`](Self::vlmetalayers).
     #[must_use]
     pub fn metalayers(&self) -> &Metalayers {
         &self.meta.header.metalayers
     }
 
-    /// The description of the array in the frame; `None` for a frame that contains none.
+    /// The description of the array in the frame; `None` if the frame contains no array.
+    ///
+    /// Parses the metalayer on every call. Does not compare it with the header; [`NdArray::of`](crate::NdArray::of) does.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let frame = NdArray::of_type::<u8>(&[4]).in_memory()?.into_frame()?;
+    /// assert_eq!(frame.array_meta()?.map(|meta| meta.shape), Some(vec![4]));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged), [`Code::CutShort`] or [`Code::Unsupported`] for a
-    /// metalayer that describes no array.
+    /// Returns [`Code::Metadata`], [`Code::CutShort`] or [`Code::Unsupported`] for a metalayer that does not describe an array.
     pub fn array_meta(&self) -> Result<Option<ArrayMeta>> {
         ArrayMeta::of(self.metalayers())
     }
 
-    /// Whether the last writer was interrupted in a change. The changed frame is read, partly from its journal; the next
-    /// writer completes the change.
+    /// Whether the last writer was interrupted while it changed the frame. The new content is read, partly from the writer's
+    /// journal; the next writer completes the change.
     ///
-    /// This is known of frames that were opened for reading by path or in a store.
+    /// Always false for frames that were not opened for reading by path or in a store.
     ///
     /// ```
     /// use bloscpack_frames::Frame;
@@ -175,6 +201,7 @@ impl Frame {
         self.interrupted
     }
 
+    /// Refuses to continue with [`Code::Reopen`] if an earlier change failed halfway.
     pub(crate) fn check_state(&self) -> Result<()> {
         if self.poisoned {
             Err(
@@ -186,7 +213,7 @@ impl Frame {
         }
     }
 
-    /// After an error here nothing more is done: a flush would make half of a change permanent.
+    /// Marks the frame as unusable if `done` is an error: a flush would make half of a change permanent.
     pub(crate) fn or_poison<T>(&mut self, done: Result<T>) -> Result<T> {
         self.poisoned |= done.is_err();
         done

@@ -1,4 +1,4 @@
-//! How frames are opened.
+//! Opens frames: from a path, a folder, a store, or any source that is read at positions.
 
 use super::Frame;
 use crate::error::not_a_frame;
@@ -18,26 +18,30 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Frame {
-    /// Opens the frame at this path for reading, with default options: a file, or the directory of a sparse frame.
+    /// Opens a frame for reading, with default options. The path is a file, or the directory of a sparse frame.
     ///
-    /// A frame that another program changes at the same time is read as it was after its last flush.
+    /// Reads header, index and trailer; chunks are read when they are needed. The content does not change if a writer of this
+    /// crate changes the file meanwhile: [`refresh`](Self::refresh) reads the new content. Bytes after the frame are ignored.
     ///
     /// # Errors
-    /// Returns any I/O error, with the path; [`Code::UnknownFormat`] for anything else;
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) and [`Code::CutShort`] for a frame whose beginning or end is
-    /// not intact; [`Code::Unsupported`] for features that this library does not support; and [`Code::OverLimit`] for a frame
-    /// that exceeds the [limits](Options::limits()).
+    /// Returns [`Code::Io`] with the path; [`Code::UnknownFormat`] for a file that is not a frame;
+    /// [`Damaged`](bloscpack_error::Category::Damaged) and [`Code::CutShort`] for a frame whose header, index or trailer is not
+    /// intact; [`Code::Unsupported`] for features that this crate does not have; and [`Code::OverLimit`] for a frame over the
+    /// [limits](Options::limits()).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, &Options::new())
     }
 
-    /// Opens the frame at this path for reading and changing it, with default options. Only one program at a time can do so.
+    /// Opens a frame for reading and changing it, with default options. The path is a file, or the directory of a sparse frame.
     ///
-    /// A change in which the last writer was interrupted is completed first.
+    /// The frame stays locked until it is dropped: only one program can change it. Waits for another writer, by default up to
+    /// ten seconds. If the last writer was interrupted in a change, the change is completed first.
+    ///
+    /// Bytes after a contiguous frame are cut off by the first flush.
     ///
     /// # Errors
-    /// Returns the errors of [`open`](Self::open); an I/O error of the kind [`ResourceBusy`](std::io::ErrorKind::ResourceBusy)
-    /// while another program changes the frame; and [`Code::Unsupported`] for a file that contains more than one.
+    /// Returns the errors of [`open`](Self::open); [`Code::Io`] of the kind [`ResourceBusy`](std::io::ErrorKind::ResourceBusy)
+    /// if another program keeps the frame locked; and [`Code::Unsupported`] for a file that contains more than one frame.
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
         Self::edit_with(path, &Options::new())
     }
@@ -50,7 +54,7 @@ impl Frame {
         Self::read_with(bytes, &Options::new())
     }
 
-    /// Opens the frame at this path for reading: a file, or the directory of a sparse frame.
+    /// Opens a frame for reading, with these options. The path is a file, or the directory of a sparse frame.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
@@ -70,7 +74,7 @@ impl Frame {
         }
     }
 
-    /// Opens the frame at this path for reading and changing it.
+    /// Opens a frame for reading and changing it, with these options. The path is a file, or the directory of a sparse frame.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
@@ -84,7 +88,7 @@ impl Frame {
         edit(folder, &name, origin, options)
     }
 
-    /// Opens a contiguous frame in a file of a folder for reading and changing it.
+    /// Opens the contiguous frame in the file `name` of a folder for reading and changing it.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
@@ -95,8 +99,10 @@ impl Frame {
         edit(folder, name, Origin::target(Some(Path::new(name))), options)
     }
 
-    /// Opens a contiguous frame for reading, in anything that can be read at any position. A source that only reads and seeks
-    /// becomes one with [`Seekable`](bloscpack_storage::Seekable).
+    /// Opens a contiguous frame for reading from any source that can be read at any position: a file, bytes, a range of a
+    /// remote object. Wrap a source that only reads and seeks in [`Seekable`](bloscpack_storage::Seekable).
+    ///
+    /// Nothing protects the frame from changes of the source, and [`refresh`](Self::refresh) is not possible.
     ///
     /// ```
     /// use bloscpack::Options;
@@ -117,8 +123,7 @@ impl Frame {
         read(source, Origin::source(None), options)
     }
 
-    /// Opens a contiguous frame whose chunks and blocks may be of any length. Only its metadata can be read by the methods of
-    /// `Frame`.
+    /// Opens a contiguous frame whose chunks and blocks may have any length. Methods of `Frame` can read only its metadata.
     pub(crate) fn read_varying(source: Box<dyn StoreFile>, options: &Options) -> Result<Self> {
         let origin = Origin::source(None);
         let meta = FrameMeta::read_as(&*source, &origin, &options.limits, Sizes::Varying)?;
@@ -127,7 +132,7 @@ impl Frame {
         Ok(Self::new(Box::new(storage), meta, options))
     }
 
-    /// Opens a sparse frame at the root of a store for reading.
+    /// Opens the sparse frame at the root of a store for reading.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open). Paths in I/O errors are relative to the root.
@@ -135,7 +140,7 @@ impl Frame {
         open_sparse(Arc::new(store), Access::Read, options)
     }
 
-    /// Opens a sparse frame at the root of a store for reading and changing it.
+    /// Opens the sparse frame at the root of a store for reading and changing it.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit). Paths in I/O errors are relative to the root.
@@ -166,11 +171,11 @@ where
     Ok(Frame::new(Box::new(storage), meta, options))
 }
 
-/// Opens the sparse frame at the root of a store.
+/// Opens the sparse frame at the root of a store. For reading, it can be refreshed.
 fn open_sparse(store: Arc<dyn Store>, access: Access, options: &Options) -> Result<Frame> {
     let key = Key::root().join(METADATA_FILE)?;
     let origin = Origin::of(access, Some(&key));
-    // Checked before a writer leaves any file there.
+    // Checked first: opening for writing leaves files in the directory.
     if origin.io(store.kind(&key))?.is_none() {
         let found = format_args!("a directory without a file {METADATA_FILE:?}");
         return Err(not_a_frame(found));
@@ -201,6 +206,7 @@ fn read_contiguous(source: &dyn StoreFile, origin: &Origin, limits: &Limits) -> 
     contiguous(FrameMeta::read(source, origin, limits)?)
 }
 
+/// Refuses the metadata file of a sparse frame, and advises to open its directory.
 fn contiguous(meta: FrameMeta) -> Result<FrameMeta> {
     match meta.header.kind {
         FrameKind::Contiguous => Ok(meta),

@@ -1,4 +1,4 @@
-//! Chunks of a frame, read.
+//! Reads and decompresses the chunks of a frame.
 
 use super::Frame;
 use crate::error::{check_len, no_chunk};
@@ -11,7 +11,10 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{ReadAhead, StoreFile};
 
 impl Frame {
-    /// The data of a chunk, decompressed.
+    /// The data of a chunk: [`chunk_len`](Self::chunk_len) bytes.
+    ///
+    /// Allocates only after the header of the stored chunk was checked to give the same length. Uninitialized chunks are zeros.
+    /// Works on the caller's thread.
     ///
     /// ```
     /// use bloscpack_error::Code;
@@ -26,9 +29,11 @@ impl Frame {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a number that is too large,
-    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for a chunk that exceeds a limit, any I/O error, and any damage to
-    /// the chunk.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a chunk that does not exist,
+    /// [`Code::NotStored`](bloscpack_error::Code::NotStored) for one that is not completely in a [virtual](Self::virtual_data)
+    /// frame, [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for a chunk over a limit,
+    /// [`Code::MissingFile`](bloscpack_error::Code::MissingFile) if its file is missing in a sparse frame, any I/O error, and
+    /// any damage to the chunk.
     pub fn chunk(&self, number: u64) -> Result<Vec<u8>> {
         let len = self.chunk_len(number)?;
         self.place(number)?;
@@ -36,8 +41,8 @@ impl Frame {
         self.chunk_and_header(number).map(|(data, _)| data)
     }
 
-    /// The data of a chunk whose length does not exceed the limit, and its header if it is stored. Of a virtual frame, some of
-    /// its blocks may be missing, and have zeros.
+    /// The data of a chunk whose length was checked against the limit, and its header if it is stored. In a virtual frame,
+    /// blocks that were not fetched are zeros.
     pub(super) fn chunk_and_header(&self, number: u64) -> Result<(Vec<u8>, Option<ChunkHeader>)> {
         self.check_state()?;
         let (part, len) = (FramePart::Chunk(number), self.chunk_len(number)?);
@@ -48,7 +53,7 @@ impl Frame {
             return Ok((data, None));
         };
         self.coder.with_bytes(|bytes| {
-            // The frame's word is not enough to take memory for: the chunk has to say the same.
+            // Do not allocate on the frame header alone; check the chunk header first.
             let (stored, header) = self.load(number, at, bytes)?;
             let mut data = part.zeros(len.into())?;
             self.decode(&stored, |decoder| {
@@ -58,11 +63,11 @@ impl Frame {
         })
     }
 
-    /// Decompresses a chunk into `out`, which has to have exactly its length.
+    /// Decompresses a chunk into `out`, which must be exactly [`chunk_len`](Self::chunk_len) bytes long.
     ///
     /// # Errors
     /// Returns the errors of [`chunk`](Self::chunk), and [`Code::Usage`](bloscpack_error::Code::Usage) for another length of
-    /// `out`.
+    /// `out`. After an error, the content of `out` is unspecified.
     pub fn read_chunk(&self, number: u64, out: &mut [u8]) -> Result<()> {
         self.check_state()?;
         let len = self.chunk_len(number)?;
@@ -77,11 +82,23 @@ impl Frame {
         })
     }
 
-    /// Reads a part of a chunk's data into `out`, from byte `start` on. Decompresses only the blocks that contain it.
+    /// Reads a part of a chunk's data into `out`: the bytes that begin at byte `start` of the chunk, as many as `out` is long.
+    ///
+    /// Reads and decompresses only the blocks that contain them.
+    ///
+    /// ```
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(1, 100).in_memory()?;
+    /// frame.append(&(0..100).collect::<Vec<u8>>())?;
+    /// let mut out = [0; 3];
+    /// frame.read_range(0, 97, &mut out)?;
+    /// assert_eq!(out, [97, 98, 99]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`chunk`](Self::chunk), and [`Usage`](bloscpack_error::Category::Usage) for bytes past the end of
-    /// the chunk.
+    /// Returns the errors of [`chunk`](Self::chunk), and [`Code::Usage`](bloscpack_error::Code::Usage) for bytes past the end
+    /// of the chunk. After an error, the content of `out` is unspecified.
     pub fn read_range(&self, number: u64, start: u32, out: &mut [u8]) -> Result<()> {
         self.check_state()?;
         let len = self.chunk_len(number)?;
@@ -104,7 +121,7 @@ impl Frame {
         let ahead = self.ahead();
         let stored = self.storage.chunk(number, at)?.through(ahead.as_ref());
         let header = self.header_of(number, &stored)?;
-        // Only chunks without data have blocks of 0 bytes.
+        // Only chunks without data have a block size of 0.
         let blocksize = header.blocksize.max(1);
         let blocks: Vec<u32> = (start / blocksize..end.div_ceil(blocksize)).collect();
         self.coder.with_bytes(|bytes| {
@@ -115,7 +132,9 @@ impl Frame {
         })
     }
 
-    /// A chunk as it is compressed. One that is not stored, because the index alone describes it, is made.
+    /// A chunk in compressed form, byte for byte. Its header is checked; the rest is not.
+    ///
+    /// For a chunk that is not stored because the index describes it, returns a chunk of that value.
     ///
     /// # Errors
     /// Returns the errors of [`chunk`](Self::chunk).
@@ -135,7 +154,7 @@ impl Frame {
         let typesize = u8::try_from(self.typesize()).ok();
         let typesize = match value {
             SpecialValue::Nan => typesize,
-            // Data that is all the same consists of bytes as well.
+            // Data of one value can be stored as bytes.
             _ => typesize.filter(|size| len.is_multiple_of((*size).into())),
         };
         let blocksize = self.meta.header.blocksize;
@@ -143,7 +162,8 @@ impl Frame {
         chunk.map_err(|error| FramePart::Chunk(number).bad_chunk(error))
     }
 
-    /// The header of a chunk; `None` for a chunk that only the index describes. Reads nothing else.
+    /// The first 16 bytes of a chunk, parsed; `None` for a chunk that is not stored because the index describes it. Reads
+    /// nothing else.
     ///
     /// ```
     /// use bloscpack_frames::Frame;
@@ -169,7 +189,7 @@ impl Frame {
         }
     }
 
-    /// Bytes of a chunk's data.
+    /// Uncompressed bytes of a chunk: [`chunk_size`](Self::chunk_size), or fewer for the last chunk. Reads nothing.
     ///
     /// # Errors
     /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a chunk that does not exist.
@@ -186,35 +206,36 @@ impl Frame {
         Ok(u32::try_from(rest).map_or(size, |rest| rest.min(size)))
     }
 
-    /// The index of a chunk's entry.
+    /// The position of a chunk in the index, or [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds).
     pub(super) fn slot(&self, number: u64) -> Result<usize> {
         let slot = usize::try_from(number).ok();
         let slot = slot.filter(|slot| *slot < self.meta.places.len());
         slot.ok_or_else(|| no_chunk(number, self.chunks()))
     }
 
-    /// Where a chunk is whose elements are all in the frame.
+    /// The place of a chunk. In a virtual frame, a chunk that is not completely in the frame is
+    /// [`Code::NotStored`](bloscpack_error::Code::NotStored).
     pub(crate) fn place(&self, number: u64) -> Result<ChunkPlace> {
         let place = self.stored_place(number)?;
         self.check_present(number, place)?;
         Ok(place)
     }
 
-    /// Where a chunk is, even if some of its elements are elsewhere.
+    /// The place of a chunk in the index. In a virtual frame, the chunk may lack blocks.
     pub(crate) fn stored_place(&self, number: u64) -> Result<ChunkPlace> {
         let slot = self.slot(number)?;
         let place = self.meta.places.get(slot).copied();
         place.ok_or_else(|| no_chunk(number, self.chunks()))
     }
 
-    /// Reads the header of a chunk, and compares it with what the frame says.
+    /// Reads the header of a chunk, and checks it against the frame and the limits.
     pub(crate) fn header_of(&self, number: u64, stored: &StoredChunk<'_>) -> Result<ChunkHeader> {
         let header = stored.header()?;
         self.check_stored(number, stored, &header)?;
         Ok(header)
     }
 
-    /// Compares the header of a chunk with what the frame says.
+    /// Checks the header of a chunk against the limits, and its length against the frame.
     fn check_stored(
         &self,
         number: u64,
@@ -231,7 +252,7 @@ impl Frame {
         Ok(())
     }
 
-    /// Reads all of a stored chunk.
+    /// Reads the whole stored chunk of this number at index entry `at` into `bytes`.
     fn load(
         &self,
         number: u64,
@@ -248,8 +269,8 @@ impl Frame {
         Ok((stored, header))
     }
 
-    /// The probable length of a stored chunk in a file with others: chunks are mostly in order, so that the next one shows
-    /// where this one ends. `None` for the last one.
+    /// The probable length of a stored chunk in a file with other chunks: most chunks are in order, so the next one usually
+    /// begins where this one ends. `None` for the last one.
     fn next_after(&self, number: u64, at: u64) -> Result<Option<u64>> {
         Ok(match self.meta.places.get(self.slot(number)? + 1) {
             Some(ChunkPlace::At(next)) => {
@@ -261,13 +282,13 @@ impl Frame {
         })
     }
 
-    /// Announces that these chunks are going to be read: whole, or of large ones of which only blocks are wanted, the
-    /// beginning, which shows where those are.
+    /// Announces chunks that will be read soon, as pairs of a number and whether most of the chunk is needed. Small chunks are
+    /// announced whole; of large ones only the beginning, which contains the table of blocks.
     pub(crate) fn announce(&self, chunks: impl Iterator<Item = (u64, bool)>) -> Result<()> {
         let mut wanted = Vec::new();
         for (number, is_whole) in chunks.take(MAX_ANNOUNCED) {
             if let ChunkPlace::At(at) = self.stored_place(number)? {
-                // The file ends somewhere after the last chunk.
+                // The length of the last chunk is unknown.
                 let len = self.next_after(number, at)?.unwrap_or(WHOLE);
                 let is_whole = is_whole || len <= WHOLE;
                 wanted.push((at, if is_whole { len } else { to_u64(SMALL) }));
@@ -277,12 +298,13 @@ impl Frame {
         Ok(())
     }
 
-    /// A window for several chunks, if they are in one file.
+    /// A read-ahead window for several chunks in one file; `None` for a sparse frame.
     pub(crate) fn ahead(&self) -> Option<ReadAhead<&dyn StoreFile>> {
         let file = self.storage.file();
         file.map(|file| ReadAhead::new(file, SMALL))
     }
 
+    /// Calls `act` with a decoder, and adds the position of the chunk to its error.
     fn decode(
         &self,
         stored: &StoredChunk<'_>,
@@ -292,7 +314,8 @@ impl Frame {
             .decode(|decoder| act(decoder).map_err(|error| stored.error(error)))
     }
 
-    /// Data that is not stored, from byte `start` of a chunk on.
+    /// Fills `out` with the data of a chunk that is not stored, beginning at byte `start` of the chunk. NaN exists only for
+    /// elements of 4 and 8 bytes.
     pub(crate) fn fill_from(&self, place: ChunkPlace, start: u32, out: &mut [u8]) -> Result<()> {
         match place {
             ChunkPlace::Nan => {
@@ -308,16 +331,16 @@ impl Frame {
                 let bytes = nan.iter().cycle().skip(to_usize(start) % nan.len());
                 out.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             }
-            // Data that was never written may be anything. Zeros reveal nothing.
+            // Uninitialized data may have any value. Zeros reveal nothing.
             _ => out.fill(0),
         }
         Ok(())
     }
 }
 
-/// Chunks of up to so many bytes are announced whole, however few of their blocks are wanted: a second round trip takes longer.
+/// Chunks of up to 8 MiB are announced whole, even if only some of their blocks are needed: a second round trip takes longer.
 const WHOLE: u64 = 8 << 20;
-/// The most chunks that are announced at once.
+/// The maximum number of chunks that are announced at once.
 const MAX_ANNOUNCED: usize = 1 << 13;
 
 const NAN_F32: [u8; 4] = f32::NAN.to_le_bytes();

@@ -1,4 +1,4 @@
-//! Frames that go on to what their file or directory contains now.
+//! Refreshes a frame from its file or directory.
 
 use super::Frame;
 use bloscpack_error::checked::to_u64;
@@ -6,10 +6,13 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::Refreshed;
 
 impl Frame {
-    /// Goes on to the chunks that the frame has now, and returns the numbers of those that are new or at another place, as
-    /// changed ones are. Only the metadata is read.
+    /// Reads the metadata again, and continues with the current content of the file or directory. Reads no chunks.
     ///
-    /// [`Refreshed::Replaced`] is a frame with other sizes of elements or chunks, or with fewer chunks.
+    /// | result | meaning |
+    /// |---|---|
+    /// | [`Unchanged`](Refreshed::Unchanged) | the index and the metalayers of the header are the same |
+    /// | [`Changed`](Refreshed::Changed) | the chunks before this range are the same; those in it may be new or changed |
+    /// | [`Replaced`](Refreshed::Replaced) | another size of elements or chunks, or fewer chunks |
     ///
     /// ```
     /// use bloscpack_frames::Frame;
@@ -29,8 +32,8 @@ impl Frame {
     /// ```
     ///
     /// # Errors
-    /// Returns a usage error for a frame that was not opened for reading by its path or in a store, and the errors of
-    /// [`open`](Self::open). The frame is then as it was.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for a frame that was not opened for reading by its path or in a
+    /// store, and the errors of [`open`](Self::open). The frame then stays as it was.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = self.reopened()?;
         let found = self.changed_in(&new);
@@ -38,7 +41,7 @@ impl Frame {
         Ok(found)
     }
 
-    /// The same frame as it is now.
+    /// Opens the frame again.
     pub(crate) fn reopened(&self) -> Result<Self> {
         match &self.reopen {
             Some(reopen) => reopen(),
@@ -48,7 +51,7 @@ impl Frame {
         }
     }
 
-    /// The chunks that another state of the frame adds or changes.
+    /// What the frame `new` changes compared to this one.
     fn changed_in(&self, new: &Self) -> Refreshed {
         let shape = |frame: &Self| (frame.kind(), frame.typesize(), frame.meta.header.chunk_size);
         if shape(self) != shape(new) || new.chunks() < self.chunks() {

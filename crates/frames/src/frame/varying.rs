@@ -1,15 +1,17 @@
-//! [`VaryingFrame`]: a frame whose chunks and blocks are of any length.
+//! [`VaryingFrame`]: a frame whose chunks and blocks may have any length.
 //!
 //! ```text
 //!  0  06 | 01 | flags | typesize     a chunk with blocks of varying length
-//!  4  u32 nbytes                     of all blocks together
-//!  8  u32 blocks
+//!  4  u32 nbytes                     uncompressed, of all blocks together
+//!  8  u32 blocks                     their number
 //! 12  u32 ctbytes
 //! 16  the extension of the header, with bit 0 of byte 30 set
-//! 32  u32 x blocks                   where each begins
+//! 32  u32 x blocks                   the offset of each in the chunk
 //!     [u32 length | dictionary]      with bit 0 of byte 31
 //!     each block: u32 length of its data | its data, compressed unless it has that length
 //! ```
+//!
+//! `docs/format-stores.md`, "Chunks and frames of varying length", describes where python-blosc2 uses them.
 
 use super::Frame;
 use crate::part::FramePart;
@@ -22,24 +24,30 @@ use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::StoreFile;
 
-/// Bytes of a header with its extension.
+/// Bytes of a chunk header with its extension.
 const EXTENDED_LEN: usize = 32;
-/// The version of chunks with blocks of varying length, and that of all others.
+/// The versions of chunks with blocks of varying length and of ordinary chunks.
 const VARYING: u8 = 6;
 const ORDINARY: u8 = 5;
+/// The flag for blocks that are not split into streams.
 const UNSPLIT: u8 = 0x10;
+/// The bit of byte 31 for a dictionary after the table of blocks.
 const DICTIONARY: u8 = 0x01;
+/// The byte of a chunk whose bit 0 marks blocks of varying length.
 const FLAGS2_AT: usize = 30;
 
-/// A frame whose chunks and blocks are of any length: objects, one a chunk, or batches of them. python-blosc2 has them in stores.
+/// A frame whose chunks and blocks may have any length. python-blosc2 writes them in stores: one object in each chunk, or a
+/// batch of them with one block for each group of objects.
+///
+/// It can only be read, and only from contiguous frames.
 #[derive(Debug)]
 pub struct VaryingFrame {
-    /// Only its metadata, and where its chunks are: it has no chunk size.
+    /// Gives the metadata and the places of chunks. It has no chunk size, and cannot read chunks.
     frame: Frame,
 }
 
 impl VaryingFrame {
-    /// Opens a frame, whether its chunks vary in length or not.
+    /// Opens a frame for reading, whether or not its chunks vary in length. Reads only the metadata.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::read_with`].
@@ -48,22 +56,26 @@ impl VaryingFrame {
         Ok(Self { frame })
     }
 
-    /// The frame, of which only the metadata can be read if it [varies](Self::varies).
+    /// The frame. If it [varies](Self::varies), only its metadata can be read.
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    /// Whether chunks or blocks vary in length, so that it cannot be read as a frame.
+    /// Whether chunks or blocks vary in length, so that [`Frame`] cannot read it. An empty frame never varies.
     #[must_use]
     pub fn varies(&self) -> bool {
         self.frame.header().flags != FrameHeader::FLAGS && self.frame.chunks() > 0
     }
 
-    /// The data of each block of a chunk; of an ordinary one all at once.
+    /// The uncompressed data of each block of a chunk. An ordinary chunk is returned as one block.
+    ///
+    /// Needs memory for the compressed chunk and its data; both are checked against the limits first.
     ///
     /// # Errors
-    /// Returns any I/O error, and any damage to the chunk.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a chunk that does not exist,
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for one of more uncompressed bytes than the limit `chunk`, any I/O
+    /// error, and [`Code::Chunk`](bloscpack_error::Code::Chunk) for damage.
     pub fn blocks(&self, number: u64) -> Result<Vec<Vec<u8>>> {
         let chunk = self.stored(number)?;
         if chunk.first() == Some(&VARYING) {
@@ -78,6 +90,7 @@ impl VaryingFrame {
         Ok(vec![self.decode(number, &chunk, len)?])
     }
 
+    /// Decompresses an ordinary chunk with `len` bytes of data.
     fn decode(&self, number: u64, chunk: &[u8], len: u32) -> Result<Vec<u8>> {
         let mut data = part(number).zeros(len.into())?;
         let decoded = self
@@ -88,7 +101,7 @@ impl VaryingFrame {
         Ok(data)
     }
 
-    /// The bytes of a chunk.
+    /// The compressed bytes of a chunk. They must lie within the chunk section of the frame.
     fn stored(&self, number: u64) -> Result<Vec<u8>> {
         let ChunkPlace::At(at) = self.frame.place(number)? else {
             return Err(damaged(
@@ -120,6 +133,7 @@ impl VaryingFrame {
     }
 }
 
+/// The chunk, for errors.
 fn part(number: u64) -> FramePart {
     FramePart::Chunk(number)
 }
@@ -133,17 +147,19 @@ fn damaged(
     part(number).damaged(None, field, found, expected)
 }
 
-/// A chunk with blocks of varying length.
+/// A parsed chunk with blocks of varying length.
 struct Blocks<'a> {
     number: u64,
     chunk: &'a [u8],
     nbytes: u32,
+    /// The offset of each block in the chunk.
     starts: Vec<usize>,
-    /// With its length before it.
+    /// The dictionary with its length, or nothing.
     dictionary: &'a [u8],
 }
 
 impl<'a> Blocks<'a> {
+    /// Parses the header, the table of blocks and the dictionary.
     fn of(chunk: &'a [u8], number: u64) -> Result<Self> {
         let cut = || {
             damaged(
@@ -196,7 +212,9 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// The data of each block, where `decode` decompresses an ordinary chunk of so many bytes.
+    /// The data of each block. `decode` decompresses an ordinary chunk with the given number of bytes of data.
+    ///
+    /// Blocks may be stored in any order. Their lengths must add up to `nbytes`.
     fn each(&self, decode: impl Fn(&[u8], u32) -> Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
         let wrong = |found: String, expected| damaged(self.number, "block", found, expected);
         let mut sorted = self.starts.clone();
@@ -204,7 +222,7 @@ impl<'a> Blocks<'a> {
         let head = EXTENDED_LEN + self.starts.len() * 4 + self.dictionary.len();
         let (mut blocks, mut total) = (Vec::new(), 0u64);
         for start in &self.starts {
-            // A block ends where another begins.
+            // A block ends where the next one in the file begins.
             let next = sorted.partition_point(|other| other <= start);
             let end = sorted.get(next).copied().unwrap_or(self.chunk.len());
             let block = self.chunk.get(*start..end).filter(|_| *start >= head);
@@ -233,7 +251,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// A block as an ordinary chunk of one block and one stream.
+    /// A block as an ordinary chunk of one block with one stream.
     fn ordinary(&self, len: u32, data: &[u8]) -> Result<Vec<u8>> {
         let bug = || Error::bug("a block that is longer than its chunk");
         let at = EXTENDED_LEN + 4 + self.dictionary.len();
@@ -256,6 +274,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
+/// The little-endian number at this offset; `None` past the end.
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..)?.first_chunk()?;
     Some(u32::from_le_bytes(*four))

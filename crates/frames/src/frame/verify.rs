@@ -1,4 +1,4 @@
-//! [`Frame::verify`]: every chunk, read and decompressed.
+//! [`Frame::verify`]: reads and decompresses every chunk.
 
 use super::Frame;
 use super::fingerprint::Compared;
@@ -11,16 +11,18 @@ use bloscpack_array::Report;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 
-/// The search for overlaps ends after so many damages.
+/// The search for overlaps ends after this many damages.
 const MOST_DAMAGES: usize = 1000;
 
 impl Frame {
-    /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
+    /// Reads and decompresses every chunk and every metalayer, and compares them with the header and the index.
     ///
-    /// Most frames have no digest: changed bytes that still decompress are not noticed. But frames that this library has put into a
-    /// store have one of all their bytes.
+    /// Also compares the fingerprint, if there is one. Most frames have none: a changed byte that still decompresses is then
+    /// not detected. Frames in stores that this project wrote have one.
     ///
-    /// `progress` is called for each sound chunk, with the bytes of its data, by several threads.
+    /// [`Report::damages`] has at most the first thousand damaged chunks; [`Report::warnings`] name files and bytes that are
+    /// not part of the frame, and the missing chunks of a [virtual](Self::virtual_data) frame. Chunks are checked on all
+    /// threads of the options. `progress` is called for each sound chunk with the bytes of its data, from any of these threads.
     ///
     /// ```
     /// use bloscpack_frames::Frame;
@@ -35,8 +37,8 @@ impl Frame {
         self.verify_allowing(progress, || false)
     }
 
-    /// As [`verify`](Self::verify), but another program may have changed the shape of the array, and nothing else, if
-    /// `may_be_resized` returns true.
+    /// Like [`verify`](Self::verify), but accepts a fingerprint that differs only in the shape of the array, if
+    /// `may_be_resized` returns true. It is called only in that case.
     pub fn verify_allowing(
         &self,
         progress: impl Fn(u64) + Sync,
@@ -75,6 +77,7 @@ impl Frame {
         report
     }
 
+    /// Warns about chunks that are missing in a virtual frame.
     fn warn_of_absent(&self, report: &mut Report) {
         let Some(found) = self.virtual_data() else {
             return;
@@ -88,7 +91,7 @@ impl Frame {
         }
     }
 
-    /// Whether a chunk is in the frame, at least in part.
+    /// Whether the frame contains the chunk, at least in part.
     fn is_kept(&self, number: u64) -> bool {
         let place = self.stored_place(number);
         place.is_ok_and(|place| {
@@ -96,11 +99,11 @@ impl Frame {
         })
     }
 
-    /// Reads and decompresses a chunk, and returns the length of its data, and its header if it is stored.
+    /// Reads and decompresses a chunk. Returns the length of its data, and its header if it is stored.
     fn check_chunk(&self, number: u64) -> Result<(u64, Option<ChunkHeader>)> {
         let place = self.stored_place(number)?;
         let ChunkPlace::At(_) = place else {
-            // Not all element sizes have a NaN.
+            // Checks that elements of this size can be NaN.
             self.fill_from(place, 0, &mut [])?;
             return Ok((self.chunk_len(number)?.into(), None));
         };
@@ -110,6 +113,7 @@ impl Frame {
         Ok((len, header))
     }
 
+    /// Decompresses all vlmetalayers, and compares the description of the array with the header.
     fn check_metadata(&self, report: &mut Report) {
         for name in self.vlmetalayers() {
             if let Err(error) = self.vlmetalayer(name) {
@@ -125,8 +129,10 @@ impl Frame {
         }
     }
 
-    /// Reports chunks that share bytes. No program writes such frames, and one that changes one of the chunks changes the
-    /// other. `lengths` has those of the sound chunks, by number; the others may have no header any more.
+    /// Reports chunks that share bytes. No program writes such frames, and changing one of the chunks would change the other.
+    ///
+    /// `lengths` has the number and length of each sound chunk. Of all others, the header is read; chunks without a valid
+    /// header are skipped.
     fn check_overlaps(&self, lengths: &[(u64, u32)], damages: &mut Vec<Error>) {
         let mut extents = Vec::new();
         for (number, place) in (0..).zip(&self.meta.places) {

@@ -1,15 +1,17 @@
-//! [`Virtual`]: a frame whose elements are not, or not all, in its chunks.
+//! [`Virtual`]: a frame that does not contain all of its elements.
 //!
 //! python-blosc2 saves lazy expressions, user functions, and arrays on other machines as frames of the right shape without
-//! data. A proxy has the chunks or blocks that were fetched from its source, and a bitmap of them.
+//! data. A proxy contains the chunks or blocks that were fetched from its source, and a bitmap of them.
 //!
 //! ```text
 //!              metalayer        vlmetalayers
 //! expression   b2o, LazyArray   b2o, _LazyArray
 //! function     b2o, LazyArray   b2o, _LazyArray
-//! remote       b2o              b2o, and those of a proxy
+//! remote       b2o              b2o, and the same as a proxy
 //! proxy        proxy-source     proxy-fetched, or proxy-fetched-blocks; bit n is byte n / 8 >> (n % 8) & 1
 //! ```
+//!
+//! `docs/frames.md`, "Virtual frames", describes how they are handled.
 
 use super::Frame;
 use crate::part::FramePart;
@@ -21,53 +23,57 @@ use bloscpack_array::{Grid, relative};
 use bloscpack_error::{Code, Error, Result};
 use std::fmt;
 
-/// The metalayer of objects of python-blosc2, and that of its earlier versions.
+/// The metalayer of objects of python-blosc2, and the one that its earlier versions write.
 const OBJECT: &str = "b2o";
 const LAZY: &str = "LazyArray";
 /// The metalayer of proxies.
 const PROXY: &str = "proxy-source";
-/// The metalayers that make a frame virtual, or say of which store it is a part.
+/// The metalayers that make a frame virtual, or name the store it belongs to.
 const LAYERS: [&str; 4] = [OBJECT, LAZY, PROXY, "remote-store"];
-/// The metalayers of varying length that only a virtual frame has.
+/// The vlmetalayers that only a virtual frame has.
 const VL_LAYERS: [&str; 4] = [OBJECT, "_LazyArray", "hdf5-index", "zarr-metadata"];
-/// User attributes of a virtual frame, as one map.
+/// The vlmetalayer with the user attributes of a virtual frame, as one map.
 const ATTRIBUTES: &str = "_b2o_user_vlmeta";
-/// Characters of an expression or a path that an error shows.
+/// Characters of an expression or a path in an error message.
 const MOST_SHOWN: usize = 200;
 
-/// The definition of a frame whose elements are not, or not all, in its chunks: nothing is ever evaluated or fetched.
+/// The definition of a frame that does not contain all of its elements. [`Frame::virtual_data`] returns it.
 ///
-/// [`Frame::virtual_data`] returns it. Reading an element that the frame does not have fails with [`Code::NotStored`].
+/// Nothing is ever evaluated or fetched: reading an element that is not in the frame fails with [`Code::NotStored`]. The frame
+/// cannot be changed. [`Display`](fmt::Display) shows the definition in one line, with long parts shortened.
 #[derive(Debug, Clone)]
 pub struct Virtual {
     kind: VirtualKind,
     name: Option<String>,
     definition: Option<String>,
     operands: Vec<(String, String)>,
+    /// The chunks and blocks that the frame contains.
     fetched: Fetched,
 }
 
-/// The chunks and blocks that were fetched.
+/// The chunks and blocks that were fetched into the frame.
 #[derive(Debug, Clone)]
 enum Fetched {
     /// None.
     Nothing,
-    /// Each chunk that is stored, as before there were bitmaps.
+    /// Each chunk that is stored: proxies without a bitmap.
     Stored,
-    /// Those whose bit is set.
+    /// Chunks or blocks whose bit is set.
     Bits(Bits),
 }
 
-/// A bit for each chunk, or for each of its blocks.
+/// A bitmap with a bit for each chunk, or for each block of each chunk.
 #[derive(Debug, Clone)]
 struct Bits {
     bits: Vec<u8>,
+    /// Bits of a chunk: 1, or the number of its blocks.
     per_chunk: u64,
-    /// Shows which blocks at the edge of an array have elements: the others are never fetched.
+    /// Determines which blocks at the edge of an array have elements: the others are never fetched.
     array: Option<ArrayMeta>,
 }
 
 impl Bits {
+    /// Whether a block of a chunk was fetched. False past the end of the bitmap.
     fn is_set(&self, number: u64, block: u64) -> bool {
         let block = if self.per_chunk > 1 { block } else { 0 };
         let bit = number * self.per_chunk + block;
@@ -76,8 +82,8 @@ impl Bits {
         block < self.per_chunk && byte.is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// Whether all blocks of a chunk that have elements are set. The search ends at the first that is not, so that it is not
-    /// longer than the bits.
+    /// Whether all blocks of a chunk that have elements were fetched. Stops at the first that was not: the work is bounded by
+    /// the length of the bitmap.
     fn has_chunk(&self, number: u64) -> bool {
         match &self.array {
             Some(array) if self.per_chunk > 1 => {
@@ -88,7 +94,7 @@ impl Bits {
     }
 }
 
-/// The numbers of the blocks of a chunk that have elements of the array, in ascending order.
+/// The numbers of the blocks of a chunk that contain elements of the array, in ascending order.
 fn blocks_with_elements(array: &ArrayMeta, number: u64) -> impl Iterator<Item = u64> + use<> {
     let wide = |shape: &[u32]| shape.iter().map(|len| u64::from(*len)).collect();
     let chunks = Grid::new(array.shape.clone(), wide(&array.chunk_shape));
@@ -99,34 +105,36 @@ fn blocks_with_elements(array: &ArrayMeta, number: u64) -> impl Iterator<Item = 
 }
 
 impl Virtual {
-    /// The kind of its definition.
+    /// How the elements are defined.
     #[must_use]
     pub fn kind(&self) -> VirtualKind {
         self.kind
     }
 
-    /// The name of a function, or that of an unknown kind of object.
+    /// The name of a user function, or the kind of an unknown object; `None` if the frame has none.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The expression, or the source code of the function.
+    /// The text of an expression, or the source code of a function; `None` for other kinds, and if it is missing.
     #[must_use]
     pub fn definition(&self) -> Option<&str> {
         self.definition.as_deref()
     }
 
-    /// The arrays that it is made of, as names with paths or URLs. The source of a proxy has the name `source`.
+    /// The arrays that the elements are computed or fetched from: pairs of a name and a path or URL. The source of a proxy or a
+    /// remote array has the name `source`. Access tokens are left out.
     pub fn operands(&self) -> impl Iterator<Item = (&str, &str)> {
         let operands = self.operands.iter();
         operands.map(|(name, place)| (name.as_str(), place.as_str()))
     }
 
+    /// The definition in a frame; `None` for an ordinary frame. Unreadable metadata leaves parts of it out.
     fn of(frame: &Frame) -> Option<Self> {
         let layers = frame.metalayers();
         let (object, old) = (layers.get(OBJECT), layers.get(LAZY));
-        // A proxy of today is an object with the bitmap of a proxy.
+        // Current versions write a proxy as an object, with the bitmap of a proxy.
         let mut found = match (object, old, layers.get(PROXY)) {
             (Some(marker), ..) => Self::of_object(marker, &value(frame, OBJECT)),
             (None, Some(_), _) => Self::of_lazy(&value(frame, "_LazyArray")),
@@ -139,6 +147,7 @@ impl Virtual {
         Some(found)
     }
 
+    /// A definition of this kind without any details.
     fn new(kind: VirtualKind) -> Self {
         Self {
             kind,
@@ -149,6 +158,7 @@ impl Virtual {
         }
     }
 
+    /// The definition in the metalayer `b2o`.
     fn of_object(marker: &[u8], payload: &Value) -> Self {
         let kind = text(&decoded(marker), "kind").unwrap_or_default();
         match kind.as_str() {
@@ -177,7 +187,7 @@ impl Virtual {
         }
     }
 
-    /// One of the earlier format, which is still written for functions that are not kernels.
+    /// A definition in the earlier format, which is still written for functions that are not kernels.
     fn of_lazy(payload: &Value) -> Self {
         let function = text(payload, "UDF");
         let (kind, definition) = match payload.get("expression") {
@@ -192,6 +202,7 @@ impl Virtual {
         }
     }
 
+    /// The definition of a proxy of this source.
     fn of_proxy(source: &Value) -> Self {
         let place = reference(source).or_else(|| text(source, "local_abspath"));
         Self {
@@ -200,7 +211,7 @@ impl Virtual {
         }
     }
 
-    /// Whether a chunk is in the frame with all of its elements.
+    /// Whether the frame contains a chunk completely.
     fn has_chunk(&self, number: u64, place: ChunkPlace) -> bool {
         match &self.fetched {
             Fetched::Nothing => false,
@@ -209,6 +220,7 @@ impl Virtual {
         }
     }
 
+    /// Refuses a chunk that is not in the frame, with [`Code::NotStored`] and advice.
     fn check(&self, number: u64, is_there: bool) -> Result<()> {
         if is_there {
             return Ok(());
@@ -254,8 +266,10 @@ impl fmt::Display for Virtual {
 }
 
 impl Fetched {
+    /// Reads the bitmap of a proxy. One of the wrong length counts as empty; without any, all stored chunks count as fetched.
     fn of(frame: &Frame) -> Self {
-        // A program that was interrupted in a change may have left a wrong bitmap, and python-blosc2 ignores it.
+        // A program that was interrupted during a change may have left a wrong bitmap: nothing counts as fetched, as in
+        // python-blosc2.
         if frame.has_vlmetalayer("proxy-dirty") {
             return Self::Nothing;
         }
@@ -283,20 +297,23 @@ impl Fetched {
     }
 }
 
-/// A metalayer of the trailer; nil if there is none, or no value in it.
+/// The MessagePack value of a vlmetalayer; nil if it is missing or does not decode.
 fn value(frame: &Frame, name: &str) -> Value {
     let bytes = frame.vlmetalayer(name).ok().flatten();
     bytes.map_or(Value::Nil, |bytes| decoded(&bytes))
 }
 
+/// The MessagePack value in these bytes; nil if they do not decode.
 fn decoded(bytes: &[u8]) -> Value {
     Value::decode(bytes).unwrap_or(Value::Nil)
 }
 
+/// The text at this key of a MessagePack map.
 fn text(value: &Value, key: &str) -> Option<String> {
     Some(value.get(key)?.as_text()?.to_owned())
 }
 
+/// The operands of an expression or a function: their names, with paths or references.
 fn operands(payload: &Value) -> Vec<(String, String)> {
     let Some(Value::Map(pairs)) = payload.get("operands") else {
         return Vec::new();
@@ -312,12 +329,13 @@ fn operands(payload: &Value) -> Vec<(String, String)> {
 
 const UNKNOWN: &str = "an unknown source";
 
+/// The only operand of a proxy or a remote array.
 fn source_of(place: Option<String>) -> Vec<(String, String)> {
     let place = place.unwrap_or_else(|| UNKNOWN.to_owned());
     vec![("source".to_owned(), place)]
 }
 
-/// The path or URL of a reference: that of a file and a name in it, or of a server and a path there.
+/// The path or URL of a reference: a file with a name in it, or a server with a path on it.
 fn reference(value: &Value) -> Option<String> {
     let joined = |base: Option<String>, path: Option<String>| match (base, path) {
         (Some(base), Some(path)) => Some(format!(
@@ -332,7 +350,7 @@ fn reference(value: &Value) -> Option<String> {
             let inside = text(value, "key").or_else(|| text(value, "dataset"));
             joined(Some(base.clone()), inside)
         }
-        // A path, a server, and sometimes a token, which is nobody's business.
+        // A path, a server, and in some files an access token, which is not shown.
         Some(parts @ Value::List(_)) => {
             let parts = parts.as_tuple().unwrap_or_default();
             let part = |at: usize| Some(parts.get(at)?.as_text()?.to_owned());
@@ -342,6 +360,7 @@ fn reference(value: &Value) -> Option<String> {
     }
 }
 
+/// The first characters of a long text, followed by dots.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {
         Some(_) => text.chars().take(MOST_SHOWN).chain("...".chars()).collect(),
@@ -349,11 +368,11 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Metalayers of the header and of the trailer.
+/// Metalayers of the header, and metalayers of the trailer with their uncompressed values.
 type OwnLayers<'a> = (Vec<(&'a str, &'a [u8])>, Vec<(String, Vec<u8>)>);
 
-/// The metalayers of an array with the same elements that are all its own: those that make the frame virtual are left out, and
-/// user attributes become metalayers again.
+/// The metalayers that a copy of the array keeps: those that make the frame virtual are left out, and the user attributes of a
+/// virtual frame become metalayers again.
 pub(crate) fn own_layers(frame: &Frame) -> Result<OwnLayers<'_>> {
     let is_virtual = frame.virtual_data.is_some();
     let fixed = frame.metalayers().iter();
@@ -382,7 +401,7 @@ pub(crate) fn own_layers(frame: &Frame) -> Result<OwnLayers<'_>> {
 }
 
 impl Frame {
-    /// The definition of a frame whose elements are not, or not all, in its chunks; `None` for most frames, which have all.
+    /// The definition of a frame that does not contain all of its elements; `None` for an ordinary frame.
     ///
     /// ```
     /// use bloscpack_error::Category;
@@ -400,7 +419,7 @@ impl Frame {
         self.virtual_data.as_deref()
     }
 
-    /// The number of chunks of which all elements are in the frame.
+    /// The number of chunks that are completely in the frame. In an ordinary frame these are all.
     #[must_use]
     pub fn present_chunks(&self) -> u64 {
         let numbers = 0..self.chunks();
@@ -413,6 +432,7 @@ impl Frame {
         }
     }
 
+    /// Reads the definition from the metalayers of the frame.
     pub(super) fn with_virtual_data(mut self) -> Self {
         self.virtual_data = Virtual::of(&self).map(Box::new);
         self
@@ -422,7 +442,7 @@ impl Frame {
         self.vlmetalayers().any(|other| other == name)
     }
 
-    /// Refuses a chunk of which any element is not in the frame.
+    /// Refuses a chunk that is not completely in the frame, with [`Code::NotStored`].
     pub(crate) fn check_present(&self, number: u64, place: ChunkPlace) -> Result<()> {
         match &self.virtual_data {
             Some(found) => found.check(number, found.has_chunk(number, place)),
@@ -430,7 +450,7 @@ impl Frame {
         }
     }
 
-    /// The same of some blocks of a chunk.
+    /// Refuses blocks of a chunk that are not in the frame, with [`Code::NotStored`].
     pub(crate) fn check_blocks_present(
         &self,
         number: u64,

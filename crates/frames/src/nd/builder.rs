@@ -28,9 +28,19 @@ enum Fill {
     Element(Vec<u8>),
 }
 
-/// The settings of a new array; made by [`NdArray::of_type`], [`NdArray::builder`] and [`NdArray::like`].
+/// The settings of a new array, made by [`NdArray::of_type`], [`NdArray::builder`] and [`NdArray::like`].
 ///
-/// A method whose name begins with `create`, or [`in_memory`](Self::in_memory), ends the chain.
+/// | setting | default |
+/// |---|---|
+/// | [`kind`](Self::kind) | [`ArrayKind::B2nd`] |
+/// | [`dtype`](Self::dtype) | the element type, or raw bytes of the element size |
+/// | [`chunk_shape`](Self::chunk_shape), [`block_shape`](Self::block_shape) | of [`default_shapes`] for [`caches`](Self::caches) |
+/// | [`compressor`](Self::compressor), [`level`](Self::level), [`filters`](Self::filters) | LZ4 at its default level, shuffle |
+/// | [`full`](Self::full), [`nans`](Self::nans), [`empty`](Self::empty) | zeros |
+/// | [`options`](Self::options) | [`Options::default`] |
+///
+/// End the chain with [`in_memory`](Self::in_memory) or a method whose name begins with `create`. These methods check all
+/// settings, and return an array that can be changed. Elements that are zero, NaN or undefined take no space.
 ///
 /// ```
 /// use blosc1::Compressor;
@@ -58,11 +68,12 @@ pub struct NdArrayBuilder {
     metalayers: Vec<(String, Vec<u8>)>,
     vlmetalayers: Vec<(String, Vec<u8>)>,
     fill: Fill,
-    /// How the frame is made; it gets the sizes of chunks and blocks last.
+    /// The settings of the frame. It gets the sizes of chunks and blocks when the array is created.
     frame: FrameBuilder,
 }
 
 impl NdArrayBuilder {
+    /// Default settings for an array of this shape, with elements of `itemsize` bytes.
     pub(super) fn new(shape: &[u64], itemsize: u32) -> Self {
         Self {
             shape: shape.to_vec(),
@@ -79,14 +90,25 @@ impl NdArrayBuilder {
         }
     }
 
-    /// The kind of array (default [`ArrayKind::B2nd`]).
+    /// Sets the kind of array (default [`ArrayKind::B2nd`]). Caterva arrays have 1 to 8 axes, elements of at most 255 bytes,
+    /// and no dtype.
     #[must_use]
     pub fn kind(mut self, kind: ArrayKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Sets the dtype of the elements. Caterva arrays do not store it. Default: raw bytes of the element size.
+    /// Sets the dtype of the elements (default: raw bytes of the element size). Caterva arrays do not store it.
+    ///
+    /// Its size is not compared with the element size. If they differ, [`NdArray::dtype`] is `None`.
+    ///
+    /// ```
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_frames::NdArray;
+    /// let array = NdArray::builder(&[10], 8).dtype(DType::parse("<M8[s]")?).in_memory()?;
+    /// assert_eq!(array.dtype_text(), Some("<M8[s]"));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         let text = match dtype.kind() {
@@ -97,113 +119,121 @@ impl NdArrayBuilder {
         self
     }
 
-    /// Sets the dtype as it is spelled in another array.
+    /// Sets the dtype in the spelling of another array.
     pub(super) fn array_dtype(mut self, dtype: Option<ArrayDType>) -> Self {
         self.dtype = dtype;
         self
     }
 
-    /// Forgets the shapes of chunks and blocks, which are then chosen by the caches.
+    /// Drops the shapes of chunks and blocks that were set: they are chosen for the [`caches`](Self::caches) again.
     #[must_use]
     pub fn automatic_shapes(mut self) -> Self {
         (self.chunk_shape, self.block_shape) = (None, None);
         self
     }
 
-    /// Elements of a chunk along each axis (default: as many as [`default_shapes`] says).
+    /// Sets the elements of a chunk along each axis, at least 1 (default: [`default_shapes`]). A chunk, rounded up to whole
+    /// blocks, is at most 2,147,483,631 bytes.
     #[must_use]
     pub fn chunk_shape(mut self, shape: &[u32]) -> Self {
         self.chunk_shape = Some(shape.to_vec());
         self
     }
 
-    /// Elements of a block along each axis (default: as many as [`default_shapes`] says). No block is longer than its chunk.
+    /// Sets the elements of a block along each axis: at least 1, and not more than a chunk has (default: [`default_shapes`],
+    /// for the chunk shape). A chunk should be a multiple of it: the rest is padding.
     #[must_use]
     pub fn block_shape(mut self, shape: &[u32]) -> Self {
         self.block_shape = Some(shape.to_vec());
         self
     }
 
-    /// The caches for which the shapes of chunks and blocks are chosen.
+    /// Sets the processor caches for which shapes of chunks and blocks are chosen.
     #[must_use]
     pub fn caches(mut self, caches: Caches) -> Self {
         self.caches = caches;
         self
     }
 
-    /// The compressor (default LZ4). Blosc2 does not have Snappy.
+    /// Sets the compressor (default LZ4). Blosc2 has no Snappy. A compressor that this build lacks is refused when the array is
+    /// created.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
         self.frame = self.frame.compressor(compressor);
         self
     }
 
-    /// The compression level, 0–9 (default: that of the compressor).
+    /// Sets the compression level, 0 to 9 (default: the default of the compressor).
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
         self.frame = self.frame.level(level);
         self
     }
 
-    /// The filters, which rearrange the bytes of a block before it is compressed (default: shuffle).
+    /// Sets the filters, which rearrange the bytes of a block before it is compressed (default: shuffle).
     #[must_use]
     pub fn filters(mut self, filters: impl Into<FilterPipeline>) -> Self {
         self.frame = self.frame.filters(filters);
         self
     }
 
-    /// Adds a metalayer of fixed length to the header.
+    /// Adds a metalayer of fixed length to the header. Names are 1 to 31 bytes long; the name of the kind of array is reserved.
+    /// Both are checked when the array is created.
     #[must_use]
     pub fn metalayer(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.metalayers.push((name.to_owned(), bytes.into()));
         self
     }
 
-    /// Adds a metalayer of varying length to the trailer.
+    /// Adds a metalayer of varying length to the trailer. Names are 1 to 31 bytes long, which is checked when the array is
+    /// created. python-blosc2 expects MessagePack in the value.
     #[must_use]
     pub fn vlmetalayer(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         self.vlmetalayers.push((name.to_owned(), bytes.into()));
         self
     }
 
-    /// Sets all elements to this one (default: zeros).
+    /// Sets the value of all elements (default: zeros). `element` is one element, in the byte order of the dtype, and at most
+    /// 255 bytes long.
+    ///
+    /// Unless it is zero, each chunk is stored: a few bytes for each.
     #[must_use]
     pub fn full(mut self, element: &[u8]) -> Self {
         self.fill = Fill::Element(element.to_vec());
         self
     }
 
-    /// Sets all elements to NaN. Only for floats of 4 or 8 bytes.
+    /// Sets all elements to NaN. Only for elements of 4 or 8 bytes.
     #[must_use]
     pub fn nans(mut self) -> Self {
         self.fill = Fill::Nan;
         self
     }
 
-    /// Leaves the elements undefined until they are written. This library reads them as zeros.
+    /// Leaves all elements undefined until they are written. This crate reads them as zeros.
     #[must_use]
     pub fn empty(mut self) -> Self {
         self.fill = Fill::Uninit;
         self
     }
 
-    /// Threads, limits and the lock timeout of the array.
+    /// Sets threads, limits, cache and lock timeout of the array (default: [`Options::default`]).
     #[must_use]
     pub fn options(mut self, options: Options) -> Self {
         self.frame = self.frame.options(options);
         self
     }
 
-    /// Creates the array in a new file at this path.
+    /// Creates the array in a new file at this path. The file is written, synced and locked when this returns.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameBuilder::create`], and [`Usage`](bloscpack_error::Category::Usage) for shapes, metalayers and
-    /// elements that are not possible.
+    /// Returns the errors of [`FrameBuilder::create`], and [`Usage`](bloscpack_error::Category::Usage) for shapes, metalayers
+    /// and elements that are not possible.
     pub fn create(self, path: impl AsRef<Path>) -> Result<NdArray> {
         self.create_with(|frame| frame.create(path))
     }
 
-    /// Creates the array in a new file of a folder.
+    /// Creates the array in the new file `name` of a folder.
     ///
     /// # Errors
     /// Returns the errors of [`create`](Self::create).
@@ -214,7 +244,8 @@ impl NdArrayBuilder {
         self.create_with(|frame| frame.create_in(folder, name))
     }
 
-    /// Creates the array as a sparse frame, in a new or empty directory at this path.
+    /// Creates the array as a sparse frame, in a directory at this path. The directory is created; if it exists, it must be
+    /// empty.
     ///
     /// # Errors
     /// Returns the errors of [`FrameBuilder::create_sparse`] and of [`create`](Self::create).
@@ -233,11 +264,12 @@ impl NdArrayBuilder {
     /// Creates the array in memory. [`NdArray::to_bytes`] returns its bytes.
     ///
     /// # Errors
-    /// Returns the errors of [`create`](Self::create), but for those of I/O.
+    /// Returns the errors of [`create`](Self::create), except I/O errors.
     pub fn in_memory(self) -> Result<NdArray> {
         self.create_with(FrameBuilder::in_memory)
     }
 
+    /// Checks all settings, and creates the frame with its chunks and the metalayer that describes the array.
     fn create_with(self, create: impl FnOnce(FrameBuilder) -> Result<Frame>) -> Result<NdArray> {
         let meta = self.meta()?;
         let (chunk, block, chunks) = self.sizes(&meta)?;
@@ -259,7 +291,7 @@ impl NdArrayBuilder {
         NdArray::of(create(frame)?)
     }
 
-    /// The description of the array.
+    /// The description of the array. Refuses what the kind of array cannot store, and impossible shapes.
     fn meta(&self) -> Result<ArrayMeta> {
         let kind = self.kind;
         if self.shape.is_empty() && kind == ArrayKind::Caterva {
@@ -293,7 +325,7 @@ impl NdArrayBuilder {
         })
     }
 
-    /// The shapes of chunks and blocks.
+    /// The shapes of chunks and blocks: those that were set, or the default ones.
     fn shapes(&self) -> (Vec<u32>, Vec<u32>) {
         let shapes = |shape: &[u64]| default_shapes(shape, self.itemsize, self.caches);
         let Some(chunk) = &self.chunk_shape else {
@@ -307,7 +339,7 @@ impl NdArrayBuilder {
         (chunk.clone(), block)
     }
 
-    /// The dtype as it is stored: elements of which nothing is known have at least a length.
+    /// The dtype as the file stores it. Without one, elements are raw bytes of their size.
     fn stored_dtype(&self) -> Option<ArrayDType> {
         let opaque = || ArrayDType {
             format: 0,
@@ -319,10 +351,10 @@ impl NdArrayBuilder {
         }
     }
 
-    /// Bytes of a chunk and of a block, and the number of chunks.
+    /// Bytes of a chunk and of a block, and the number of chunks. Refuses sizes over the limits of the format or `offsets`.
     fn sizes(&self, meta: &ArrayMeta) -> Result<(u32, u32, u64)> {
         let part = || FramePart::Array(meta.kind);
-        // Shapes with different numbers of axes are refused here.
+        // Refuses shapes with different numbers of axes.
         meta.encode()?;
         if self.itemsize == 0 {
             return Err(part().cannot_store("itemsize", 0, "at least 1"));
@@ -352,7 +384,7 @@ impl NdArrayBuilder {
         Ok((chunk, block, chunks))
     }
 
-    /// The chunks of the new array.
+    /// The chunks of the new array, by its initial elements.
     fn initial(&self, chunk: u32, block: u32, chunks: u64) -> Result<InitialChunks> {
         let special = |place| Ok(InitialChunks::Special(chunks, place));
         let element = match &self.fill {

@@ -1,4 +1,4 @@
-//! Arrays copied to others, and axes of one element removed.
+//! Copies arrays to others, and removes axes of one element.
 
 use super::NdArray;
 use super::store::grid_of;
@@ -9,7 +9,11 @@ use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
-    /// Copies all elements to another array of the same shape and element size, whatever the shape of its chunks.
+    /// Copies all elements to another array of the same shape and element size. The shapes of chunks and blocks may differ, and
+    /// so may the dtype: bytes are copied without conversion.
+    ///
+    /// Works in pieces of whole chunks of the target, each up to the cache size in the options of the target (64 MiB by
+    /// default) or one chunk. Does not flush the target.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -22,7 +26,8 @@ impl NdArray {
     ///
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for another shape or element size, and the errors of
-    /// [`read_slice`](Self::read_slice) and [`write_slice`](Self::write_slice).
+    /// [`read_slice`](Self::read_slice) and [`write_slice`](Self::write_slice). After an error, a part of the elements may be
+    /// copied.
     pub fn copy_to(&self, target: &mut Self) -> Result<()> {
         if self.shape() != target.shape() || self.itemsize() != target.itemsize() {
             return Err(Error::usage(format!(
@@ -40,8 +45,8 @@ impl NdArray {
         Ok(())
     }
 
-    /// The whole array as slices of whole chunks in C order, each of up to so many bytes, or one chunk. A program that writes
-    /// one after another compresses each chunk once.
+    /// Splits the array into slices of whole chunks in C order, each of up to `bytes` uncompressed bytes, or one chunk. A
+    /// program that writes these slices one after another compresses each chunk once.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -71,7 +76,8 @@ impl NdArray {
         self.squeeze_axes(&single)
     }
 
-    /// Removes these axes, each of which has to have a single element, in chunks of a single element.
+    /// Removes these axes. Each must have a single element, in chunks of a single element. Changes only the description of the
+    /// array.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -82,9 +88,9 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Usage`](bloscpack_error::Category::Usage) if an axis has more elements, or chunks with room for more (a copy
-    /// of the array with other chunks can lose it); for the last axis of a Caterva array; and if the array was opened for
-    /// reading only.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for an axis that does not exist or has more elements, for one
+    /// whose chunks have room for more (copy the array to other chunks first), and for the last axis of a Caterva array; and
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading.
     pub fn squeeze_axes(&mut self, axes: &[usize]) -> Result<()> {
         for axis in axes {
             let lens = (
@@ -126,6 +132,7 @@ impl NdArray {
     }
 }
 
+/// The values of all axes except these.
 fn without<T: Copy>(all: &[T], axes: &[usize]) -> Vec<T> {
     let kept = (0..).zip(all).filter(|(axis, _)| !axes.contains(axis));
     kept.map(|(_, one)| *one).collect()

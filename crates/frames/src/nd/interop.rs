@@ -1,4 +1,4 @@
-//! Arrays of the crate `ndarray`.
+//! Conversion from and to arrays of the crate `ndarray`.
 
 use super::NdArray;
 use super::builder::NdArrayBuilder;
@@ -10,7 +10,8 @@ use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 use std::ops::Range;
 
 impl NdArray {
-    /// The elements of a slice as an array of the crate `ndarray`.
+    /// The elements of a slice as an array of the crate `ndarray`, in C order. It has all axes of the slice, including axes of
+    /// length 1.
     ///
     /// # Errors
     /// Returns the errors of [`to_vec`](Self::to_vec).
@@ -20,8 +21,8 @@ impl NdArray {
             .map_err(|error| Error::usage(error.to_string()))
     }
 
-    /// Replaces the elements of the slice that begins at this position with those of an array of the crate `ndarray`, whatever
-    /// its order in memory.
+    /// Replaces the slice that begins at this position with the elements of an array of the crate `ndarray`. It may have any
+    /// order in memory; if that is not C order, the elements are copied first.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -33,7 +34,8 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`write`](Self::write).
+    /// Returns the errors of [`write`](Self::write), and [`Usage`](bloscpack_error::Category::Usage) for another number of
+    /// axes.
     pub fn write_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
         &mut self,
         at: &[u64],
@@ -57,8 +59,8 @@ impl NdArray {
         }
     }
 
-    /// A builder for a new array with the shape and the element type of an array of the crate `ndarray`.
-    /// [`write_ndarray`](Self::write_ndarray) then copies the elements.
+    /// A builder for a new array with the shape and the element type of an array of the crate `ndarray`. To copy the elements,
+    /// call [`write_ndarray`](Self::write_ndarray) afterwards.
     #[must_use]
     pub fn of_ndarray<T: Element, S: Data<Elem = T>, D: Dimension>(
         values: &ArrayBase<S, D>,

@@ -6,12 +6,22 @@ use crate::frame::own_layers;
 use bloscpack_error::Result;
 
 impl NdArray {
-    /// A builder for an array like this one: of the same kind, shape and type, with chunks and blocks of the same shapes, the
-    /// same compression and the same metadata, without the layers that make a frame [virtual](crate::Frame::virtual_data). [`copy_to`](Self::copy_to) then copies the elements.
+    /// A builder for an array of the same kind, shape and dtype, with the same chunk and block shapes, compression and
+    /// metadata. The metalayers that make a frame [virtual](crate::Frame::virtual_data) are left out. To copy the elements,
+    /// call [`copy_to`](Self::copy_to) afterwards.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let array = NdArray::of_type::<i16>(&[20]).level(9).vlmetalayer("unit", b"\xa1m").in_memory()?;
+    /// let copy = array.like()?.in_memory()?;
+    /// assert_eq!(copy.frame().header().level, 9);
+    /// assert_eq!(copy.frame().vlmetalayer("unit")?.as_deref(), Some(b"\xa1m".as_slice()));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns any damage to a metalayer in the trailer, and [`Unsupported`](bloscpack_error::Category::Unsupported) for a
-    /// compressor or filter that this library does not have.
+    /// compressor or filter that this crate does not have.
     pub fn like(&self) -> Result<NdArrayBuilder> {
         let settings = settings(self.frame().header())?;
         let builder = self.like_plain()?;
@@ -21,7 +31,7 @@ impl NdArray {
             .filters(settings.filters))
     }
 
-    /// The same as [`like`](Self::like), but with the default compression.
+    /// Like [`like`](Self::like), with the default compression.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;

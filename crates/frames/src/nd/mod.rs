@@ -30,6 +30,14 @@ pub use builder::NdArrayBuilder;
 
 /// An n-dimensional array of up to 8 axes (Caterva) or 16 (`b2nd`), compressed in chunks that are cut into blocks.
 ///
+/// ```text
+///              axis 1: chunks of 5, blocks of 2
+///             +---+---+---+ +---+---+---+       each block is compressed on its own;
+///    axis 0   |   |   | . | |   |   | . |       a chunk is stored as whole blocks: 6 where it has 5 elements.
+///             +---+---+---+ +---+---+---+       The excess (.) is padding, and so is what lies past the end of the array
+///                chunk 0       chunk 1
+/// ```
+///
 /// | to | method |
 /// |---|---|
 /// | create an array | [`of_type`](Self::of_type), [`builder`](Self::builder), [`like`](Self::like) |
@@ -41,10 +49,16 @@ pub use builder::NdArrayBuilder;
 /// | change the shape | [`resize`](Self::resize), [`append`](Self::append), [`insert`](Self::insert), [`delete`](Self::delete), [`squeeze`](Self::squeeze) |
 /// | keep the changes | [`flush`](Self::flush), [`to_bytes`](Self::to_bytes) |
 ///
-/// A *slice* is a range of elements along each axis. Its bytes are in C order: the last axis varies fastest.
+/// A *slice* is a range of elements along each axis. Its bytes are in C order (the last axis varies fastest), and in the byte
+/// order of the dtype; the methods for Rust values convert the byte order. An empty range is allowed; a range past the end is
+/// [`Code::OutOfBounds`].
 ///
-/// This `NdArray` shows its own changes at once. Other readers see them after [`flush`](Self::flush), which applies all of them
-/// atomically. Changes that were not flushed are lost when the array is dropped.
+/// Chunks are numbered in C order. Chunks that were read only in part are kept in memory, up to the [cache](Options::cache())
+/// size in the options (64 MiB by default).
+///
+/// An array that was created or opened for changing shows its own changes at once. Other readers see them after
+/// [`flush`](Self::flush), which applies all of them atomically. Changes that were not flushed are lost when the array is
+/// dropped.
 ///
 /// ```
 /// use bloscpack_frames::NdArray;
@@ -63,17 +77,16 @@ pub struct NdArray {
     chunks: Chunked<FrameChunks>,
     meta: ArrayMeta,
     dtype: Option<DType>,
-    /// The dtype, or void elements.
+    /// The dtype, or void elements if it is unknown.
     elements: DType,
 }
 
 impl NdArray {
-    /// The array in a frame.
+    /// The array in a frame. Reads nothing: the shapes are compared with the header of the frame.
     ///
     /// # Errors
-    /// Returns [`Code::NotAnArray`] for a frame without an array, and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged), [`Code::CutShort`] or [`Code::Unsupported`] for a description
-    /// that does not fit the frame.
+    /// Returns [`Code::NotAnArray`] for a frame without an array, and [`Damaged`](bloscpack_error::Category::Damaged),
+    /// [`Code::CutShort`] or [`Code::Unsupported`] for a description that is invalid or does not fit the frame.
     pub fn of(frame: Frame) -> Result<Self> {
         let meta = frame.array_meta()?.ok_or_else(|| {
             Error::new(
@@ -111,7 +124,7 @@ impl NdArray {
         })
     }
 
-    /// Opens the array at this path for reading, with default options: a file, or the directory of a sparse frame.
+    /// Opens an array for reading, with default options. The path is a file, or the directory of a sparse frame.
     ///
     /// # Errors
     /// Returns the errors of [`of`](Self::of) and of [`Frame::open`].
@@ -119,7 +132,7 @@ impl NdArray {
         Self::of(Frame::open(path)?)
     }
 
-    /// Opens the array at this path for reading and changing it, with default options.
+    /// Opens an array for reading and changing it, with default options. It stays locked until it is dropped.
     ///
     /// # Errors
     /// Returns the errors of [`of`](Self::of) and of [`Frame::edit`].
@@ -127,7 +140,7 @@ impl NdArray {
         Self::of(Frame::edit(path)?)
     }
 
-    /// Opens the array at this path for reading.
+    /// Opens an array for reading, with these options. The path is a file, or the directory of a sparse frame.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
@@ -135,7 +148,7 @@ impl NdArray {
         Self::of(Frame::open_with(path, options)?)
     }
 
-    /// Opens the array at this path for reading and changing it.
+    /// Opens an array for reading and changing it, with these options.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
@@ -143,7 +156,7 @@ impl NdArray {
         Self::of(Frame::edit_with(path, options)?)
     }
 
-    /// Opens an array in a contiguous frame in memory for reading.
+    /// Opens an array for reading in the bytes of a contiguous frame, with default options.
     ///
     /// # Errors
     /// Returns the errors of [`of`](Self::of) and of [`Frame::from_bytes`].
@@ -151,7 +164,8 @@ impl NdArray {
         Self::of(Frame::from_bytes(bytes)?)
     }
 
-    /// Opens an array for reading in a contiguous frame, in anything that can be read at any position.
+    /// Opens an array for reading in a contiguous frame, from any source that can be read at any position, with default
+    /// options. For other options, pass [`Frame::read_with`] to [`of`](Self::of).
     ///
     /// # Errors
     /// Returns the errors of [`of`](Self::of) and of [`Frame::read_with`].
@@ -159,7 +173,8 @@ impl NdArray {
         Self::of(Frame::read_with(source, &Options::new())?)
     }
 
-    /// The frame that contains the array. Its chunks may lack changes that were not flushed.
+    /// The frame that contains the array. Its chunks lack changed elements that are still decompressed in memory; see
+    /// [`write_slice`](Self::write_slice).
     #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.chunks.store().frame
@@ -173,11 +188,13 @@ impl NdArray {
         self.chunks.geometry()
     }
 
-    /// The frame that contains the array, with all changes; this does not flush them. Its metadata can be changed freely. Its
-    /// chunks belong to the array: with another number of them, the frame does not contain an array any more.
+    /// The frame that contains the array, with all changes. This compresses them, but does not flush them.
+    ///
+    /// The metadata of the frame can be changed freely. Its chunks belong to the array: with another number of chunks, the
+    /// frame no longer contains a valid array.
     ///
     /// # Errors
-    /// Returns any I/O error.
+    /// Returns any I/O error, and [`Code::Reopen`] if an earlier change failed.
     pub fn into_frame(mut self) -> Result<Frame> {
         if !self.chunks.store().dirty.is_empty() {
             self.spill()?;
@@ -185,49 +202,50 @@ impl NdArray {
         Ok(self.chunks.into_store().frame)
     }
 
-    /// Elements along each axis. An array without axes has a single element.
+    /// Elements along each axis. An array without axes has one element.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.meta.shape
     }
 
-    /// Elements of a chunk along each axis.
+    /// Elements of a chunk along each axis. 0 is possible only where the array has no elements.
     #[must_use]
     pub fn chunk_shape(&self) -> &[u32] {
         &self.meta.chunk_shape
     }
 
-    /// Elements of a block along each axis.
+    /// Elements of a block along each axis. 0 is possible only where the array has no elements.
     #[must_use]
     pub fn block_shape(&self) -> &[u32] {
         &self.meta.block_shape
     }
 
-    /// Element size in bytes.
+    /// Bytes of an element.
     #[must_use]
     pub fn itemsize(&self) -> u32 {
         self.frame().typesize()
     }
 
-    /// The dtype of the elements. `None` if the frame has none, as in Caterva, or if this library cannot parse it.
+    /// The dtype of the elements. `None` if the frame does not store one, as in Caterva, if this crate cannot parse it, or if
+    /// its size is not [`itemsize`](Self::itemsize).
     #[must_use]
     pub fn dtype(&self) -> Option<&DType> {
         self.dtype.as_ref()
     }
 
-    /// The dtype as it is spelled in the file.
+    /// The dtype in the spelling of the file; `None` if the frame does not store one.
     #[must_use]
     pub fn dtype_text(&self) -> Option<&str> {
         self.meta.dtype.as_ref().map(|dtype| dtype.text.as_str())
     }
 
-    /// Whether it is a Caterva or a `b2nd` array.
+    /// Whether the array is a Caterva or a `b2nd` array.
     #[must_use]
     pub fn kind(&self) -> ArrayKind {
         self.meta.kind
     }
 
-    /// Bytes of all elements, uncompressed; `u64::MAX` for more.
+    /// Uncompressed bytes of all elements; `u64::MAX` if they are more.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         let lens = self.shape().iter();
@@ -236,7 +254,7 @@ impl NdArray {
         })
     }
 
-    /// Sets a metalayer in the header.
+    /// Sets a metalayer in the header of the frame. If it is new or its length changes, the next flush rewrites the whole file.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_metalayer`].
@@ -244,7 +262,7 @@ impl NdArray {
         self.frame_mut().set_metalayer(name, bytes)
     }
 
-    /// Sets a metalayer in the trailer, which may have any length.
+    /// Sets a metalayer in the trailer of the frame. The value may have any length, and is compressed.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_vlmetalayer`].
@@ -252,7 +270,7 @@ impl NdArray {
         self.frame_mut().set_vlmetalayer(name, bytes)
     }
 
-    /// Removes a metalayer from the trailer, and returns whether there was one with this name.
+    /// Removes a metalayer from the trailer of the frame. Returns whether there was one with this name.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::remove_vlmetalayer`].
@@ -260,7 +278,7 @@ impl NdArray {
         self.frame_mut().remove_vlmetalayer(name)
     }
 
-    /// Makes all changes since the last flush permanent, atomically.
+    /// Compresses all changed chunks, and makes all changes since the last flush permanent, atomically.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::flush`].
@@ -269,7 +287,8 @@ impl NdArray {
         self.frame_mut().flush()
     }
 
-    /// The array as bytes of a contiguous frame, with all changes.
+    /// The array as bytes of a contiguous frame, with all changes, flushed or not. Takes `&mut self` because it compresses
+    /// changed chunks.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::to_bytes`].

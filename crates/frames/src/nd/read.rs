@@ -1,4 +1,4 @@
-//! Slices, read.
+//! Reads slices as bytes, and describes the array to other formats.
 
 use super::NdArray;
 use crate::wire::kind::ArrayKind;
@@ -10,7 +10,10 @@ use bloscpack_error::Result;
 use std::ops::Range;
 
 impl NdArray {
-    /// The bytes of a slice, in C order. A slice is a range of elements along each axis.
+    /// The bytes of a slice, in C order and in the byte order of the dtype. A slice has a range for each axis.
+    ///
+    /// Reads and decompresses only the blocks that the slice touches. If they are 256 KiB or more, several threads share the
+    /// work. For large slices, the first chunk is checked before memory is allocated.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -20,21 +23,23 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns wrong usage for a slice that is not within the array, any I/O error, and any damage to the
-    /// chunks that it touches.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a slice that is not within the array,
+    /// [`Code::NotStored`](bloscpack_error::Code::NotStored) for elements that are not in a
+    /// [virtual](crate::Frame::virtual_data) frame, [`Code::NoMemory`](bloscpack_error::Code::NoMemory) for a slice that does
+    /// not fit memory, any I/O error, and any damage to the chunks that it touches.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.frame().check_state()?;
         self.chunks.read(slice)
     }
 
-    /// Reads a slice into `out`, in C order; `out` has to have exactly its length.
+    /// Reads a slice into `out`, in C order. `out` must be exactly as long as the slice.
     ///
-    /// Reads only the blocks that the slice touches (and the first block of a chunk, if the chunks are filtered by
-    /// differences).
+    /// Reads only the blocks that the slice touches, and the first block of a chunk if the chunks are filtered by differences
+    /// (delta).
     ///
     /// # Errors
     /// Returns the errors of [`read_slice`](Self::read_slice), and [`Code::Usage`](bloscpack_error::Code::Usage) for another
-    /// length of `out`.
+    /// length of `out`. After an error, the content of `out` is unspecified.
     pub fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.frame().check_state()?;
         self.chunks.read_into(slice, out)
@@ -58,6 +63,7 @@ impl Array for NdArray {
         self.read_slice(slice)
     }
 
+    /// The [user attributes](Self::user_attributes), and the Blosc 1 settings closest to the compression of the frame.
     fn description(&self) -> Result<Description> {
         let UserAttributes { attributes, lost } = self.user_attributes()?;
         Ok(Description {
@@ -70,7 +76,8 @@ impl Array for NdArray {
 }
 
 impl NdArray {
-    /// The metadata of users: all metalayers but the one that describes the array.
+    /// The user's metadata: all metalayers except the one that describes the array. Values in MessagePack become JSON; the
+    /// names of all others are in [`lost`](UserAttributes::lost).
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -102,7 +109,7 @@ impl NdArray {
         Ok(user)
     }
 
-    /// The settings for chunks of Blosc 1 that are closest to those of the frame.
+    /// The Blosc 1 settings closest to the compression of the frame, for copies in other formats.
     fn settings(&self) -> ChunkSettings {
         let (frame, header) = (self.frame(), self.frame().header());
         let default = ChunkSettings::default();

@@ -1,15 +1,18 @@
-//! Arrays in frames that go on to what their frame contains now.
+//! Refreshes an array from its file or directory.
 
 use super::NdArray;
 use bloscpack_error::Result;
 use bloscpack_storage::Refreshed;
 
 impl NdArray {
-    /// Goes on to the elements that the array has now, and returns which positions along the first axis are new. Elements
-    /// that were there may have other values. Only the metadata is read.
+    /// Reads the metadata again, and continues with the current content of the file or directory. Reads no chunks.
     ///
-    /// [`Refreshed::Replaced`] is an array of another dtype, of chunks of another shape, or one whose other axes have another
-    /// length, or whose first axis is shorter.
+    /// | result | meaning |
+    /// |---|---|
+    /// | [`Changed`](Refreshed::Changed) | these positions along the first axis are new, perhaps none; all others may have other values |
+    /// | [`Replaced`](Refreshed::Replaced) | another dtype or chunk shape, another length of an axis after the first, or a shorter first axis |
+    ///
+    /// An array without axes counts as one position.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -28,7 +31,7 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::refresh`](crate::Frame::refresh) and of [`of`](Self::of). The array is then as it was.
+    /// Returns the errors of [`Frame::refresh`](crate::Frame::refresh) and of [`of`](Self::of). The array then stays as it was.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = Self::of(self.frame().reopened()?)?;
         let rows = |array: &Self| array.shape().first().copied().unwrap_or(1);

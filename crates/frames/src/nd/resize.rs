@@ -1,4 +1,4 @@
-//! Axes that grow and shrink.
+//! Changes the lengths of axes.
 
 use super::NdArray;
 use super::store::grid_of;
@@ -10,8 +10,10 @@ use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
-    /// Gives the array another shape: each axis is cut off at its end, or extended with zeros. Chunks stay as they are, except
-    /// those at the old end.
+    /// Changes the shape: each axis is cut off at its end, or extended with zeros. The number of axes stays the same.
+    ///
+    /// Only the index changes, and chunks at the old end of an axis that contain old padding. Chunks that lie outside of the
+    /// new shape are dropped.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -22,9 +24,10 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Usage`](bloscpack_error::Category::Usage) for another number of axes, for a shape that has more chunks than the
-    /// limit `offsets` allows, and if the array was opened for reading only; any I/O error, and any damage to the chunks at the
-    /// old end. After the latter, the array has to be reopened; it is unchanged since the last flush.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for another number of axes,
+    /// [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for more chunks than the limit `offsets` allows, and
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading. Returns any I/O error, and any
+    /// damage to the chunks at the old end; the array must then be reopened, and is unchanged since the last flush.
     pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
         let old = self.shape().to_vec();
         if shape.len() != old.len() {
@@ -40,7 +43,8 @@ impl NdArray {
         self.all_or_poison(|array| array.clear_padding(&old))
     }
 
-    /// The rest of an operation that has changed something already. If it fails, no flush makes half of it permanent.
+    /// Runs the rest of a change that cannot be undone. If it fails, the frame is marked as unusable, so no flush makes half of
+    /// it permanent.
     pub(super) fn all_or_poison<T>(
         &mut self,
         act: impl FnOnce(&mut Self) -> Result<T>,
@@ -49,8 +53,8 @@ impl NdArray {
         self.frame_mut().or_poison(done)
     }
 
-    /// Another shape. Each chunk is the one that was at the position that `from` returns, if it returns one and there was a
-    /// chunk there; others are zeros.
+    /// Sets another shape. `from` returns, for the position of each new chunk, the position of the old chunk that takes it;
+    /// `None`, or a position without a chunk, is a chunk of zeros.
     pub(super) fn reshape(
         &mut self,
         shape: &[u64],
@@ -98,7 +102,7 @@ impl NdArray {
             .try_for_each(|place| self.frame_mut().discard(place))
     }
 
-    /// The index of the entry for the chunk at this position, if there is one.
+    /// The index entry of the chunk at this position; `None` if there is none.
     fn slot_at(&self, at: &[u64]) -> Result<Option<usize>> {
         if !self.grid().chunks.has(at) {
             return Ok(None);
@@ -109,9 +113,9 @@ impl NdArray {
             .ok_or_else(|| Error::bug(format!("chunk {number} is beyond all memory")))
     }
 
-    /// The grid of a new shape, and the bytes of a chunk, of a block, and of all chunks.
+    /// The grid of a new shape, and the bytes of a chunk, of a block, and of all chunks. Refuses a shape that cannot be stored.
     fn grid_for(&self, meta: &ArrayMeta) -> Result<(Geometry, [u32; 2], u64)> {
-        // A shape that cannot be stored is refused here.
+        // Refuses a shape that cannot be stored.
         meta.encode()?;
         let most = self.frame().coder.limits.offsets / 8;
         let too_large = || {
@@ -130,10 +134,10 @@ impl NdArray {
         Ok((grid, [chunk_len, block_len], len.ok_or_else(too_large)?))
     }
 
-    /// Clears the padding of chunks at the old end that is part of the array now.
+    /// Clears the padding in chunks at the old end that became part of the array.
     fn clear_padding(&mut self, old: &[u64]) -> Result<()> {
         let ends = old.iter().zip(self.grid().chunks.chunk_shape());
-        // Only arrays without elements have chunks without any.
+        // A chunk length of 0 is possible only in arrays without elements.
         let ends = ends.map(|(len, chunk)| len.div_ceil(*chunk.max(&1)) * chunk);
         let ends: Vec<u64> = ends.collect();
         let stored = self.shape().iter().zip(&ends);
@@ -150,7 +154,7 @@ impl NdArray {
         Ok(())
     }
 
-    /// Sets a slice to zeros, except in chunks that contain only zeros there.
+    /// Sets a slice to zeros. Chunks that are already zero there are not written.
     fn clear(&mut self, slice: &[Range<u64>]) -> Result<()> {
         let zero = vec![0; self.grid().itemsize];
         for at in self.grid().chunks.positions(slice) {

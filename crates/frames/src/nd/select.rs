@@ -9,10 +9,10 @@ use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The selected positions of one axis that are in the same chunk.
+/// The selected positions of one axis that lie in the same chunk.
 #[derive(Debug, Clone)]
 struct Picked {
-    /// The smallest range that contains them.
+    /// The smallest range that contains all of them.
     range: Range<u64>,
     /// Each position, with its index in the selection.
     positions: Vec<(u64, usize)>,
@@ -22,8 +22,11 @@ struct Picked {
 type Axes = Vec<Vec<Picked>>;
 
 impl NdArray {
-    /// The elements at these positions of each axis, in C order. Positions may be in any order, and repeated. Each chunk is
-    /// read once.
+    /// The elements at the combinations of these positions, in C order: an orthogonal selection, like `array.oindex[..]` in
+    /// Zarr.
+    ///
+    /// `positions` has a list for each axis. Positions may be in any order, and repeated; an empty list selects nothing. The
+    /// result has the shape of the lengths of the lists. Each chunk is read once, one after another.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -34,7 +37,8 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns wrong usage for another number of axes, or positions outside of the array; and the errors of
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for another number of axes and for positions outside
+    /// of the array, [`Code::Usage`](bloscpack_error::Code::Usage) for a selection longer than memory, and the errors of
     /// [`read_slice`](Self::read_slice).
     pub fn select(&self, positions: &[&[u64]]) -> Result<Vec<u8>> {
         let (itemsize, sizes) = (self.grid().itemsize, self.check_positions(positions)?);
@@ -55,10 +59,20 @@ impl NdArray {
         Ok(out)
     }
 
-    /// Sets the elements at these positions of each axis, in C order. If a position is repeated, the last value wins.
+    /// Sets the elements at the combinations of these positions. `data` is in C order, as [`select`](Self::select) returns it.
+    /// If a position is repeated, the last value wins.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let mut array = NdArray::builder(&[3, 4], 1).in_memory()?;
+    /// array.set_selection(&[&[2, 0], &[3]], &[7, 8])?;
+    /// assert_eq!(array.read_slice(&[0..3, 3..4])?, [8, 0, 7]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`select`](Self::select) and [`write_slice`](Self::write_slice).
+    /// Returns the errors of [`select`](Self::select) and [`write_slice`](Self::write_slice). If a chunk after the first fails,
+    /// the array must be reopened.
     pub fn set_selection(&mut self, positions: &[&[u64]], data: &[u8]) -> Result<()> {
         let (itemsize, sizes) = (self.grid().itemsize, self.check_positions(positions)?);
         let expected = selection_len(&sizes, itemsize)?;
@@ -80,7 +94,7 @@ impl NdArray {
         Ok(())
     }
 
-    /// Sets the selected elements of one chunk.
+    /// Sets the selected elements of one chunk: reads the smallest slice that contains them, and writes it back.
     fn set_picked(&mut self, picked: &[&Picked], steps: &[usize], data: &[u8]) -> Result<()> {
         let itemsize = self.grid().itemsize;
         let slice = bounds(picked);
@@ -93,7 +107,7 @@ impl NdArray {
         self.write_slice(&slice, &part)
     }
 
-    /// The number of positions along each axis, all of which are within the array.
+    /// The number of positions along each axis. Refuses positions outside of the array.
     fn check_positions(&self, positions: &[&[u64]]) -> Result<Vec<usize>> {
         let shape = self.shape();
         if positions.len() != shape.len() {
@@ -108,13 +122,13 @@ impl NdArray {
         Ok(positions.iter().map(|positions| positions.len()).collect())
     }
 
-    /// The positions of each axis, by chunk.
+    /// Groups the positions of each axis by chunk.
     fn by_chunk(&self, positions: &[&[u64]]) -> Axes {
         let axes = positions.iter().zip(self.grid().chunks.chunk_shape());
         axes.map(|(positions, chunk)| {
             let mut chunks: BTreeMap<u64, Picked> = BTreeMap::new();
             for (index, at) in positions.iter().copied().enumerate() {
-                // The axis has elements, and so have its chunks.
+                // The axis has elements, so the chunk length is not 0.
                 let picked = chunks.entry(at / chunk.max(&1)).or_insert_with(|| Picked {
                     range: at..at + 1,
                     positions: Vec::new(),
@@ -128,11 +142,12 @@ impl NdArray {
     }
 }
 
-/// The chunks that contain selected positions, each as an index for each axis.
+/// The combinations of chunks that contain selected positions, each as an index for each axis.
 fn chunks_of(axes: &Axes) -> Positions {
     Positions::new(axes.iter().map(|chunks| 0..to_u64(chunks.len())).collect())
 }
 
+/// The selected positions of each axis in one combination of chunks.
 fn picked_at<'a>(axes: &'a Axes, at: &[u64]) -> Result<Vec<&'a Picked>> {
     let picked = axes.iter().zip(at).map(|(chunks, at)| {
         let picked = chunks.get(in_memory(*at)?);
@@ -141,6 +156,7 @@ fn picked_at<'a>(axes: &'a Axes, at: &[u64]) -> Result<Vec<&'a Picked>> {
     picked.collect()
 }
 
+/// Bytes of a selection. Refuses one that does not fit memory.
 fn selection_len(sizes: &[usize], itemsize: usize) -> Result<usize> {
     let len = if sizes.contains(&0) {
         Some(0)
@@ -158,6 +174,7 @@ fn bounds(picked: &[&Picked]) -> Vec<Range<u64>> {
     picked.iter().map(|picked| picked.range.clone()).collect()
 }
 
+/// Copies an element. A missing one is a bug.
 fn copy_element(from: Option<&[u8]>, to: Option<&mut [u8]>) -> Result<()> {
     match (from, to) {
         (Some(from), Some(to)) => {
@@ -168,7 +185,8 @@ fn copy_element(from: Option<&[u8]>, to: Option<&mut [u8]>) -> Result<()> {
     }
 }
 
-/// Calls for each selected element, with its position in the bytes of the slice and in those of the selection.
+/// Calls `each` for each selected element of a chunk, with its byte offset in `slice` and in the selection. `steps` are the
+/// strides of the selection.
 fn each_element(
     (slice, picked): (&[Range<u64>], &[&Picked]),
     steps: &[usize],
@@ -188,6 +206,7 @@ fn each_element(
     descend(&axes, (0, 0), &mut each)
 }
 
+/// Combines the offsets of all axes, the first axis outermost.
 fn descend(
     axes: &[Vec<(usize, usize)>],
     (part, all): (usize, usize),

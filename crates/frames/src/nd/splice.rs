@@ -1,4 +1,4 @@
-//! Elements inserted into an axis, and deleted from it.
+//! Inserts elements into an axis, and deletes them.
 
 use super::NdArray;
 use bloscpack_array::{Grid, outside};
@@ -8,7 +8,8 @@ use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 impl NdArray {
-    /// Appends elements to an axis. `data` is in C order, as long as the array along all other axes.
+    /// Appends elements to an axis. `data` is in C order. Along all other axes it is as long as the array; its length gives the
+    /// number of new positions.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -25,17 +26,27 @@ impl NdArray {
         self.insert(axis, end, data)
     }
 
-    /// Inserts elements into an axis, before those that are at position `at` now. `data` is in C order, as long as the array
-    /// along all other axes.
+    /// Inserts elements into an axis, before the ones at position `at`. `data` is in C order. Along all other axes it is as
+    /// long as the array; its length gives the number of new positions. Empty `data` changes nothing.
     ///
-    /// If whole chunks are inserted where a chunk begins, the others stay as they are. Otherwise all elements after them move,
-    /// and their chunks are written again.
+    /// If whole chunks are inserted where a chunk begins, only the index changes for the others. Otherwise all elements after
+    /// `at` move, and their chunks are rewritten.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let mut array = NdArray::of_type::<u8>(&[3]).in_memory()?;
+    /// array.write(&[0..3], &[1u8, 2, 3])?;
+    /// array.insert(0, 1, &[8, 9])?;
+    /// assert_eq!(array.to_vec::<u8>(&[0..5])?, [1, 8, 9, 2, 3]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Usage`](bloscpack_error::Category::Usage) for an axis or a position outside of the array, for `data` whose
-    /// length is not a multiple of one position of the axis, and if the array was opened for reading only; and the errors of
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for an axis or a position outside of the array,
+    /// [`Code::Usage`](bloscpack_error::Code::Usage) for a length of `data` that is not a multiple of one position of the axis,
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading, and the errors of
     /// [`resize`](Self::resize) and [`write_slice`](Self::write_slice). If chunks that have to move cannot be read or written,
-    /// the array has to be reopened; it is unchanged since the last flush.
+    /// the array must be reopened; it is unchanged since the last flush.
     pub fn insert(&mut self, axis: usize, at: u64, data: &[u8]) -> Result<()> {
         let len = self.len_of(axis)?;
         if at > len {
@@ -71,10 +82,10 @@ impl NdArray {
         self.all_or_poison(|array| array.write_slice(&slice, data))
     }
 
-    /// Deletes a range of an axis.
+    /// Deletes a range of an axis. An empty range changes nothing.
     ///
-    /// If whole chunks are deleted, the others stay as they are. Otherwise all elements after them move, and their chunks are
-    /// written again.
+    /// If whole chunks are deleted, only the index changes for the others. Otherwise all elements after the range move, and
+    /// their chunks are rewritten.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -117,7 +128,7 @@ impl NdArray {
         })
     }
 
-    /// Moves a range of an axis, in steps that memory has room for.
+    /// Moves a range of an axis up or down, in steps of up to `buffer` bytes.
     fn shift(&mut self, axis: usize, range: Range<u64>, shift: Shift) -> Result<()> {
         if range.is_empty() {
             return Ok(());
@@ -128,7 +139,7 @@ impl NdArray {
         let mut left = range;
         while left.start < left.end {
             let step = step.min(left.end - left.start);
-            // In an order that overwrites nothing before it has moved.
+            // In an order that does not overwrite elements before they have moved.
             let part = match shift {
                 Shift::Up(_) => left.end - step..left.end,
                 Shift::Down(_) => left.start..left.start + step,
@@ -147,16 +158,18 @@ impl NdArray {
         Ok(())
     }
 
+    /// The length of an axis, or [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds).
     fn len_of(&self, axis: usize) -> Result<u64> {
         let len = self.shape().get(axis).copied();
         len.ok_or_else(|| self.out_of_bounds(format!("axis {axis}")))
     }
 
+    /// The error for a position outside of the array.
     fn out_of_bounds(&self, asked: String) -> Error {
         outside(asked, self.shape())
     }
 
-    /// How many positions of an axis so many bytes fill.
+    /// The number of positions of an axis that `bytes` bytes fill. Refuses a rest.
     fn count_in(&self, axis: usize, bytes: usize) -> Result<u64> {
         let bytes = to_u64(bytes);
         let others = self.shape().iter().enumerate();
@@ -180,28 +193,28 @@ impl NdArray {
     }
 }
 
-/// A direction, and how far.
+/// A direction and a distance.
 #[derive(Clone, Copy)]
 enum Shift {
     Up(u64),
     Down(u64),
 }
 
-/// Whether a range of an axis consists of whole chunks.
+/// Whether `count` positions from `at` are whole chunks.
 fn is_whole(grid: &Grid, axis: usize, at: u64, count: u64) -> Result<bool> {
     let chunk = along(grid.chunk_shape(), axis)?;
     Ok(chunk > 0 && at.is_multiple_of(chunk) && count.is_multiple_of(chunk))
 }
 
-/// The first chunk of a range of whole chunks, and how many there are.
+/// The number of the first chunk, and the number of chunks, in a range of whole chunks.
 fn in_chunks(grid: &Grid, axis: usize, at: u64, count: u64) -> Result<(u64, u64)> {
     let chunk = along(grid.chunk_shape(), axis)?.max(1);
     Ok((at / chunk, count / chunk))
 }
 
-/// The same with another number for one axis.
+/// The same numbers, with another one for one axis.
 fn with(numbers: &[u64], axis: usize, number: u64) -> Result<Vec<u64>> {
-    // Checks the axis.
+    // Refuses an axis that does not exist.
     along(numbers, axis)?;
     let all = numbers.iter().enumerate();
     Ok(all

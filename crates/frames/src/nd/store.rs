@@ -1,4 +1,4 @@
-//! [`FrameChunks`]: the chunks of an array in a frame.
+//! [`FrameChunks`]: the chunks of an array, in its frame or changed in memory.
 
 use crate::Frame;
 use crate::part::FramePart;
@@ -13,17 +13,17 @@ use bloscpack_wire::Limit;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// The chunks of an array in a frame, and those that are not in it yet.
+/// The chunks of an array: those in its frame, and changed ones that are not compressed yet.
 #[derive(Debug)]
 pub(super) struct FrameChunks {
     pub(super) frame: Frame,
-    /// Data of chunks that were changed in part and are not compressed yet, by number.
+    /// The uncompressed data of chunks that were changed in part, by number.
     pub(super) dirty: BTreeMap<u64, Bytes>,
     /// Bytes of a block.
     block_len: usize,
 }
 
-/// The chunks and blocks of an array; `None` if one of them is longer than memory.
+/// The geometry of an array; `None` if a chunk or block does not fit memory.
 pub(super) fn grid_of(meta: &ArrayMeta, itemsize: u32) -> Option<Geometry> {
     let wide = |shape: &[u32]| -> Vec<u64> { shape.iter().map(|len| u64::from(*len)).collect() };
     let (chunk, block) = (wide(&meta.chunk_shape), wide(&meta.block_shape));
@@ -39,20 +39,22 @@ impl FrameChunks {
         }
     }
 
-    /// Refuses a chunk whose blocks are not those of the array.
+    /// Refuses a chunk with another block size than the array, or with blocks over the limit `block`.
     pub(super) fn check_blocks(&self, number: u64, header: &ChunkHeader) -> Result<()> {
         let (found, allowed) = (header.blocksize, self.frame.coder.limits.block);
         let part = FramePart::Chunk(number);
         if to_usize(found) != self.block_len {
             return Err(part.damaged(None, "bytes of a block", found, self.block_len));
         }
-        // Checked before there is a buffer of this size: a chunk that is not stored may claim anything.
+        // Checked before a buffer of this size is allocated: a chunk whose blocks are not stored may claim any size.
         let (found, allowed) = (found.into(), allowed.into());
         part.check_limit(Limit::Block, found, allowed)
     }
 }
 
 impl ChunkStore for FrameChunks {
+    /// Reads a chunk: its data if it was changed in memory, an element if it is not stored, else the needed blocks of the
+    /// stored chunk after a check of its header.
     fn load(&self, number: u64, want: Want<'_>, buffer: &mut Buffer<'_>) -> Result<Loaded> {
         if let Some(data) = self.dirty.get(&number) {
             buffer.set(data.clone());
@@ -105,8 +107,8 @@ impl ChunkStore for FrameChunks {
         self.frame.announce(chunks.filter(is_stored))
     }
 
+    /// Whether all blocks of the chunk can be read later. In a virtual frame some may be missing.
     fn may_keep(&self, number: u64) -> bool {
-        // Of a virtual frame, other blocks may be missing.
         self.frame.place(number).is_ok()
     }
 

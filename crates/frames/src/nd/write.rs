@@ -1,4 +1,10 @@
-//! Slices, written.
+//! Writes slices.
+//!
+//! ```text
+//!                  all elements are new:  compress ───────────────────────────────┐
+//!  slice ─> chunks                                                                ├─> storage ─> flush: index
+//!                  some are kept:  load ─> change in memory ─> spill: compress ───┘
+//! ```
 
 use super::NdArray;
 use super::store::FrameChunks;
@@ -16,40 +22,51 @@ use bloscpack_storage::parallel;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Where new elements come from.
+/// The source of new elements.
 #[derive(Clone, Copy)]
 enum Source<'a> {
-    /// All of a slice, in C order.
+    /// The bytes of the whole slice, in C order.
     Data(&'a [u8]),
     /// One element, repeated.
     Element(&'a [u8]),
 }
 
-/// A chunk that is to be changed.
+/// A chunk that will be changed.
 struct Job {
     part: Part,
     /// Whether all of its elements are replaced.
     is_whole: bool,
 }
 
-/// A chunk that was changed.
+/// A changed chunk.
 enum Changed {
-    /// In part, so that further changes may follow: its data.
+    /// Changed in part: its uncompressed data, which may change again.
     Data(Vec<u8>),
-    /// As a whole: the compressed chunk.
+    /// Replaced completely: the compressed chunk.
     Compressed(Vec<u8>),
 }
 
 impl NdArray {
-    /// Replaces the elements of a slice with these bytes, in C order.
+    /// Replaces the elements of a slice with these bytes, in C order and in the byte order of the dtype.
     ///
-    /// Chunks that the slice covers are compressed at once. Others stay in memory, decompressed, until they exceed
-    /// [`Options::cache`](bloscpack::Options::cache()) or are flushed.
+    /// Chunks that the slice covers completely are compressed at once, on all threads. Others are read, changed, and stay
+    /// uncompressed in memory until they exceed [`Options::cache`](bloscpack::Options::cache()) (64 MiB by default) or are
+    /// flushed. To compress each chunk once, write slices of whole chunks: see [`boxes`](Self::boxes).
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let mut array = NdArray::builder(&[2, 3], 2).in_memory()?; // elements of 2 bytes
+    /// array.write_slice(&[1..2, 1..3], &[1, 2, 3, 4])?;
+    /// assert_eq!(array.read_slice(&[0..2, 1..2])?, [0, 0, 1, 2]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for a slice that is not within the array, and for another number
-    /// of bytes; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading only; any I/O error;
-    /// and any damage to chunks that keep some of their elements.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a slice that is not within the array,
+    /// [`Code::Usage`](bloscpack_error::Code::Usage) for another number of bytes,
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading, any I/O error, and any damage
+    /// to chunks that keep some of their elements. Damage in the first chunks that the slice touches is found before anything
+    /// changes; after other errors, the array must be reopened.
     pub fn write_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.grid().chunks.check(slice)?;
         let expected = self.grid().slice_len(slice)?;
@@ -57,7 +74,7 @@ impl NdArray {
         self.set(slice, Source::Data(data))
     }
 
-    /// Sets all elements of a slice to this one.
+    /// Sets all elements of a slice to one value. `element` is one element, in the byte order of the dtype.
     ///
     /// ```
     /// use bloscpack_frames::NdArray;
@@ -75,9 +92,10 @@ impl NdArray {
         self.set(slice, Source::Element(element))
     }
 
+    /// Changes a slice, as many chunks at a time as fit the cache. After the first of them, an error makes the frame unusable.
     fn set(&mut self, slice: &[Range<u64>], source: Source<'_>) -> Result<()> {
         self.frame_mut().begin()?;
-        // Before memory is taken for a whole chunk, of which the file may contain nothing.
+        // Checked first: the file may store nothing of a chunk whose data would not fit memory.
         let len = to_u64(self.grid().chunk_len);
         check_chunk_len(FramePart::Chunks, len, &self.frame().coder.limits)?;
         let at_once = self.chunks_at_once();
@@ -102,13 +120,13 @@ impl NdArray {
         }
     }
 
-    /// Chunks that may be in memory. It does not depend on the number of threads, since the order in which chunks are written
-    /// depends on it.
+    /// The number of uncompressed chunks that may be in memory. It does not depend on the number of threads: the order in which
+    /// chunks are written, and with it the file, depends on it.
     fn chunks_at_once(&self) -> usize {
         (self.frame().coder.buffer / self.grid().chunk_len.max(1)).max(1)
     }
 
-    /// Sets the part of a slice that these chunks contain.
+    /// Changes the part of a slice that lies in these chunks.
     fn set_in(
         &mut self,
         slice: &[Range<u64>],
@@ -116,7 +134,7 @@ impl NdArray {
         chunks: Vec<Vec<u64>>,
     ) -> Result<()> {
         let jobs: Vec<Job> = chunks.into_iter().map(|at| self.job(slice, at)).collect();
-        // Damage to existing chunks is an error before anything is changed.
+        // Damage to existing chunks is reported before anything changes.
         self.load_for(&jobs)?;
         let jobs: Vec<(Job, Option<Vec<u8>>)> = jobs
             .into_iter()
@@ -151,6 +169,7 @@ impl NdArray {
         Ok(())
     }
 
+    /// The part of a slice that lies in the chunk at this position.
     fn job(&self, slice: &[Range<u64>], at: Vec<u64>) -> Job {
         let part = self.grid().chunks.part(at, slice);
         Job {
@@ -183,7 +202,7 @@ impl NdArray {
         Ok(())
     }
 
-    /// The data of a chunk, with its padding.
+    /// The uncompressed data of a chunk, with its padding.
     fn load(&self, number: u64) -> Result<Vec<u8>> {
         let place = self.frame().place(number)?;
         if let ChunkPlace::At(at) = place {
@@ -196,7 +215,7 @@ impl NdArray {
         Ok(data)
     }
 
-    /// Compresses all chunks that were changed in part.
+    /// Compresses all chunks that were changed in part, and stores them.
     pub(super) fn spill(&mut self) -> Result<()> {
         self.frame().check_state()?;
         if self.chunks.store().dirty.is_empty() {
@@ -215,7 +234,7 @@ impl NdArray {
     }
 }
 
-/// Puts new elements into a chunk. One whose elements are all new is compressed.
+/// Puts new elements into a chunk. A chunk whose elements are all new is compressed.
 fn change(
     grid: &Geometry,
     (coder, header): (&ChunkCoder, &FrameHeader),
@@ -232,7 +251,7 @@ fn change(
     coder.with_bytes(|data| {
         data.resize(grid.chunk_len, 0);
         if job.part.region.shape() != grid.blocks.shape() {
-            // Padding that no element fills.
+            // Padding that no element overwrites.
             data.fill(0);
         }
         put(data)?;
@@ -240,7 +259,7 @@ fn change(
     })
 }
 
-/// Puts elements into the data of a chunk, block by block.
+/// Puts elements into the uncompressed data of a chunk, block by block.
 fn put_part(
     grid: &Geometry,
     data: &mut [u8],

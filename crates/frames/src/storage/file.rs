@@ -1,4 +1,4 @@
-//! [`FileStorage`]: a contiguous frame in a file that is changed.
+//! [`FileStorage`]: a contiguous frame in a file that is opened for changing.
 
 use super::{FrameStorage, Origin, StoredChunk};
 use crate::meta::FrameMeta;
@@ -12,40 +12,47 @@ use std::io;
 
 /// Bytes that are copied or searched at once.
 const STEP: usize = 1 << 20;
-/// The beginning of a frame is known by so many bytes.
+/// Bytes at the beginning of a frame by which it is recognized.
 const MAGIC_LEN: usize = 10;
 
 /// A file with a frame, locked for writing.
 ///
-/// New chunks go after the last one: over the index and the trailer through the journal, and past the end of the frame, where
-/// no reader looks, directly. Chunks that they replace stay where they are. When more than half of the chunks' bytes are dead,
-/// the file is written anew.
+/// ```text
+///  header | chunk 0 | chunk 1 (dead) | chunk 2 | new chunk ...
+///         ^ chunks_at                          ^ chunks_end: over the old index and trailer, through the journal;
+///                                                past the end of the old frame directly, because no reader looks there
+/// ```
 ///
-/// Positions are sums of lengths in the header, all of which are below 2^63, and of lengths of chunks: none can overflow.
+/// Replaced chunks stay in place as dead bytes. If more than half of the bytes of all chunks are dead, the next commit replaces
+/// the whole file.
+///
+/// Offsets are sums of lengths in the header, each below 2^63, and of lengths of chunks: no sum overflows.
 pub(crate) struct FileStorage<F: Folder> {
     pending: Pending<F>,
     origin: Origin,
-    /// Length of the frame after the last commit.
+    /// Bytes of the frame as of the last commit.
     frame_len: u64,
+    /// The offset of the first chunk, which is the length of the header.
     chunks_at: u64,
-    /// Where the next chunk goes.
+    /// The offset at which the next chunk is written.
     chunks_end: u64,
     /// Whether a chunk was discarded since the last commit.
     has_discarded: bool,
-    /// Bytes of chunks that are not part of the frame any more, once they have been counted.
+    /// Dead bytes between the chunks; `None` until they were counted once.
     dead: Option<u64>,
 }
 
-/// The chunks of a frame: the length of each, by its place.
+/// The chunks that the index refers to: offset after the header, and length in bytes.
 type Live = BTreeMap<u64, u64>;
 
-/// A locked file with the change that is being made to it.
+/// A locked file with its uncommitted change. Reads see the change.
 struct Pending<F: Folder> {
     held: JournaledFile<F>,
     draft: Option<Draft>,
 }
 
 impl<F: Folder> ReadAt for Pending<F> {
+    /// Reads the file as it will be after the uncommitted change.
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         match &self.draft {
             Some(draft) => self.held.read_draft(draft, at, buf),
@@ -59,7 +66,7 @@ impl<F: Folder> ReadAt for Pending<F> {
 }
 
 impl<F: Folder> Pending<F> {
-    /// Resumes the change of a frame of this length, or begins one.
+    /// The uncommitted change. If there is none, begins one for a frame of this length.
     fn draft(&mut self, frame_len: u64) -> io::Result<Draft> {
         match self.draft.take() {
             Some(draft) => Ok(draft),
@@ -72,7 +79,10 @@ impl<F> FileStorage<F>
 where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
-    /// A file that contains the frame with this metadata.
+    /// The storage for a locked file that contains the frame with this metadata.
+    ///
+    /// Searches the bytes after the frame for another one. A file of several frames is [`Code::Unsupported`]: a change of the
+    /// first would overwrite the others.
     pub(crate) fn new(held: JournaledFile<F>, origin: Origin, meta: &FrameMeta) -> Result<Self> {
         let frame_len = meta.header.frame_len;
         if let Some(at) = origin.io(next_frame(held.file(), frame_len))? {
@@ -95,7 +105,9 @@ where
         })
     }
 
-    /// The chunks that are part of the frame, and the sum of their lengths.
+    /// The chunks that the index refers to, and the sum of their lengths. Reads the header of each.
+    ///
+    /// Fails if a header cannot be read, or if the chunks overlap.
     fn live(&self, meta: &FrameMeta) -> Result<(Live, u64)> {
         let mut live = Live::new();
         for (number, place) in (0..).zip(&meta.places) {
@@ -108,12 +120,14 @@ where
         Ok((live, used))
     }
 
-    /// Bytes of all chunks, dead ones included.
+    /// Bytes of all chunks, including dead ones.
     fn section_len(&self) -> u64 {
         self.chunks_end - self.chunks_at
     }
 
-    /// Whether discarded chunks use more bytes than the others. All are counted once, and tracked from then on.
+    /// Whether more than half of the bytes of all chunks are dead.
+    ///
+    /// The first call counts the dead bytes by reading the header of every chunk; later calls use the running total.
     fn is_mostly_dead(&mut self, meta: &FrameMeta) -> bool {
         if !self.has_discarded {
             return false;
@@ -123,12 +137,13 @@ where
         {
             self.dead = Some(self.section_len() - used);
         }
-        // A chunk that several entries refer to is counted for each, so that more may be dead than there is.
+        // A chunk to which several entries refer is counted once for each when it is discarded: the total may exceed the
+        // section.
         self.dead
             .is_some_and(|dead| dead > self.section_len().saturating_sub(dead))
     }
 
-    /// Writes index, trailer and header, and leaves the chunks where they are.
+    /// Writes index, trailer and header. All chunks keep their offsets.
     fn commit_in_place(&mut self, meta: &mut FrameMeta) -> Result<()> {
         let end = meta.encoded_end()?;
         let frame_len = self.chunks_end + to_u64(end.len());
@@ -147,7 +162,8 @@ where
         Ok(())
     }
 
-    /// Writes a new file that contains only what is part of the frame, and replaces the old one with it.
+    /// Writes a new file that contains only the chunks in `live`, in the order of the index, and replaces the old file with it.
+    /// Updates the index in `meta`.
     fn rewrite(&mut self, meta: &mut FrameMeta, live: &Live) -> Result<()> {
         let origin = &self.origin;
         let chunks_at = meta.header_len();
@@ -200,6 +216,7 @@ where
         Some(&self.pending)
     }
 
+    /// Appends a chunk after the last one, over the index and the trailer of the last commit.
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         let draft = self.origin.io(self.pending.draft(self.frame_len))?;
         let mut change = self.pending.held.resume(draft);
@@ -211,16 +228,18 @@ where
         Ok(at)
     }
 
-    /// The chunk stays where it is until more than half of the bytes are dead.
+    /// Only counts the bytes. The chunk keeps its place until a commit rewrites the file.
     fn discard(&mut self, _: u64, len: u64) -> Result<()> {
         self.has_discarded = true;
         self.dead = self.dead.map(|dead| dead + len);
         Ok(())
     }
 
+    /// Commits in place, or rewrites the file: if the header changed its length, if all chunks were removed, or if more than
+    /// half of the chunk bytes are dead.
     fn commit(&mut self, meta: &mut FrameMeta) -> Result<()> {
         let has_moved = meta.header_len() != self.chunks_at;
-        // Readers look for the trailer of a frame without chunks right after its header.
+        // In a frame without chunks, readers expect the trailer right after the header.
         let is_emptied = meta.places.is_empty() && self.chunks_end > self.chunks_at;
         if has_moved || is_emptied || self.is_mostly_dead(meta) {
             match self.live(meta) {
@@ -229,7 +248,8 @@ where
                     (self.has_discarded, self.dead) = (false, Some(0));
                     return Ok(());
                 }
-                // A chunk that cannot be read stays where it is. If all chunks have to move, it cannot.
+                // With an unreadable chunk, the file cannot be rewritten, and all chunks keep their offsets. If the header has
+                // another length, they have to move: the commit fails.
                 Err(error) if has_moved => return Err(error),
                 Err(_) => {}
             }
@@ -248,19 +268,20 @@ where
     }
 }
 
+/// The error for an index entry that was not counted: a bug.
 fn not_live(at: u64) -> Error {
     Error::bug(format!(
         "the chunk at {at} is in the index, but was not counted"
     ))
 }
 
-/// The next step on the way from `at` to `end`.
+/// Bytes to process next between `at` and `end`.
 fn step(at: u64, end: u64) -> usize {
     usize::try_from(end - at).map_or(STEP, |left| left.min(STEP))
 }
 
-/// Where the next frame of the file begins, if there is one. Several frames may be in one file, with padding between them; a
-/// change of the first would cut off the others.
+/// The offset of the next frame in the file, searched from `frame_len` to the end of the file; `None` if there is none. Several
+/// frames may follow each other in one file, with padding in between.
 fn next_frame<S: ReadAt>(file: &S, frame_len: u64) -> io::Result<Option<u64>> {
     let (mut at, size) = (frame_len, file.size()?);
     let mut buffer = Vec::new();
@@ -270,13 +291,13 @@ fn next_frame<S: ReadAt>(file: &S, frame_len: u64) -> io::Result<Option<u64>> {
         if let Some(found) = buffer.windows(MAGIC_LEN).position(is_frame) {
             return Ok(Some(at + to_u64(found)));
         }
-        // A frame may begin in the last bytes of a step.
+        // The next frame may begin in the last bytes of this step.
         at += to_u64(buffer.len() - (MAGIC_LEN - 1));
     }
     Ok(None)
 }
 
-/// Copies bytes of the old file to the new one.
+/// Copies `len` bytes at `from` of the old file to `at` of the new one.
 fn copy<F: Folder>(to: &Replacement<'_, F>, from: u64, at: u64, len: u64) -> io::Result<()> {
     let (mut done, mut buffer) = (0, Vec::new());
     while done < len {

@@ -1,4 +1,10 @@
-//! Where the bytes of a frame are: in a file, in a directory, or in anything that can be read at any position.
+//! Where the bytes of a frame are stored.
+//!
+//! | storage | frame | can be changed |
+//! |---|---|---|
+//! | [`ReaderStorage`] | contiguous, in any source that is read at positions | no |
+//! | [`FileStorage`] | contiguous, in a locked file | yes |
+//! | [`SparseStorage`] | sparse, in a directory | if opened for writing |
 
 mod file;
 mod origin;
@@ -18,38 +24,46 @@ pub use sparse::METADATA_FILE;
 pub(crate) use sparse::SparseStorage;
 pub(crate) use stored::{SMALL, StoredChunk, check_chunk_len, check_header};
 
-/// Where the chunks of a frame are read, and where new ones are kept until a commit makes them part of the frame.
+/// Reads the chunks of a frame, and keeps new ones until a commit makes them part of the frame.
 pub(crate) trait FrameStorage: Send + Sync {
-    /// The bytes of the chunk with this number, which the index says is at `at`.
+    /// The chunk with this number, whose index entry is `at`: an offset after the header, or in a sparse frame the number of a
+    /// file.
+    ///
+    /// Reads nothing of a contiguous frame; in a sparse one it opens the file, and a missing file is
+    /// [`Code::MissingFile`](bloscpack_error::Code::MissingFile). `at` need not be valid.
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>>;
 
-    /// Announces that these chunks are going to be read, by their places, with their lengths as far as they are wanted.
+    /// Announces chunks that will be read soon, as pairs of an index entry and the bytes needed of that chunk. Storage on slow
+    /// sources may fetch them ahead; the default does nothing.
     fn will_read(&self, chunks: &[(u64, u64)]) {
         let _ = chunks;
     }
 
-    /// The file that contains all chunks, if one does.
+    /// The file that contains all chunks; `None` for a sparse frame.
     fn file(&self) -> Option<&dyn StoreFile>;
 
-    /// Keeps a new chunk, and returns where. It is not part of the frame before the next commit.
+    /// Stores a new chunk and returns its index entry. The next commit makes the chunk part of the frame.
     fn put(&mut self, chunk: &[u8]) -> Result<u64>;
 
-    /// Removes a chunk from the frame, from the next commit on. Its length is 0 if its header cannot be read: dead space is
-    /// then estimated too low, which only delays its removal.
+    /// Marks a chunk for removal at the next commit. `len` is its length in bytes, or 0 if its header cannot be read: dead
+    /// space is then estimated too low, which only delays its removal.
     fn discard(&mut self, at: u64, len: u64) -> Result<()>;
 
-    /// Makes this the frame, atomically. Updates lengths in the header and places of chunks.
+    /// Makes `meta` and the chunks in its index the content of the frame, atomically.
+    ///
+    /// Updates the lengths in the header, and the index where chunks move. After an error, the frame has either the old or the
+    /// new content.
     fn commit(&mut self, meta: &mut FrameMeta) -> Result<()>;
 
-    /// Whether frames here can be changed.
+    /// Whether [`put`](Self::put) and [`commit`](Self::commit) are possible.
     fn is_writable(&self) -> bool;
 
-    /// Warnings about files or bytes that are not part of the frame.
+    /// A warning for each file, or for the bytes at the end, that are not part of the frame.
     fn unused(&self, meta: &FrameMeta) -> Result<Vec<String>>;
 }
 
-/// Refuses chunks that use more bytes than there are. They overlap, so giving each its own bytes would make the frame longer
-/// without bound.
+/// Refuses chunks that together use more bytes than the `room` they lie in: they overlap. A copy gives each chunk its own
+/// bytes, and could become arbitrarily larger than its source.
 pub(crate) fn check_apart(used: u64, room: u64) -> Result<()> {
     if used <= room {
         Ok(())
@@ -61,7 +75,7 @@ pub(crate) fn check_apart(used: u64, room: u64) -> Result<()> {
     }
 }
 
-/// The warning about bytes after the end of a frame in one file.
+/// A warning about bytes after the end of a contiguous frame, in a source of `size` bytes; none if there are none.
 fn trailing(size: u64, meta: &FrameMeta) -> Vec<String> {
     match size.checked_sub(meta.header.frame_len) {
         None | Some(0) => Vec::new(),

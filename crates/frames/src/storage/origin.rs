@@ -1,10 +1,10 @@
-//! [`Origin`]: the side and the file that I/O errors name.
+//! [`Origin`]: the side and the path that I/O errors of a frame carry.
 
 use bloscpack_error::{Error, Result, Side};
 use bloscpack_storage::{Access, Key};
 use std::path::{Path, PathBuf};
 
-/// The side of the work on which a frame is, and its path where that is known.
+/// Whether a frame is the source or the target of the work, and its path if that is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     side: Side,
@@ -12,17 +12,17 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// A frame that is read.
+    /// The origin of a frame that is only read.
     pub(crate) fn source(path: Option<&Path>) -> Self {
         Self::on(Side::Source, path)
     }
 
-    /// A frame that is created or changed.
+    /// The origin of a frame that is created or changed.
     pub(crate) fn target(path: Option<&Path>) -> Self {
         Self::on(Side::Target, path)
     }
 
-    /// A file of a sparse frame, or the directory.
+    /// The origin of a sparse frame that is opened in this way: one of its files, or with `None` the directory.
     pub(crate) fn of(access: Access, key: Option<&Key>) -> Self {
         let path = key.map(PathBuf::from);
         match access {
@@ -38,12 +38,12 @@ impl Origin {
         }
     }
 
-    /// The result of reading or writing the frame, with side and path if that failed.
+    /// Adds the side, and to errors of I/O also the path, to a failed result.
     pub(crate) fn io<T>(&self, done: std::result::Result<T, impl Into<Error>>) -> Result<T> {
         done.map_err(|error| {
             let error = error.into().on(self.side);
             match (&self.path, error.side()) {
-                // Only errors of I/O have a side. Others are about content, which callers have other names for.
+                // Only errors of I/O have a side. All others concern the content, for which callers use other names.
                 (Some(path), Some(_)) => error.in_file(path),
                 _ => error,
             }

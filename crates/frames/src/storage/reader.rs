@@ -6,15 +6,19 @@ use crate::meta::FrameMeta;
 use bloscpack_error::Result;
 use bloscpack_storage::StoreFile;
 
-/// A contiguous frame in anything that can be read at any position.
+/// A contiguous frame in any source that can be read at any position. Changes are
+/// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly).
 pub(crate) struct ReaderStorage {
     source: Box<dyn StoreFile>,
     origin: Origin,
+    /// The offset of the first chunk, which is the length of the header.
     chunks_at: u64,
+    /// The end of the chunks: the offset of the index.
     chunks_end: u64,
 }
 
 impl ReaderStorage {
+    /// The storage for a source that contains the frame with this metadata.
     pub(crate) fn new(source: Box<dyn StoreFile>, origin: Origin, meta: &FrameMeta) -> Self {
         let chunks_at = meta.header_len();
         Self {
@@ -33,9 +37,10 @@ impl FrameStorage for ReaderStorage {
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
 
+    /// Announces the byte ranges of the chunks, cut off at the end of the chunk section.
     fn will_read(&self, chunks: &[(u64, u64)]) {
         let ranges = chunks.iter().map(|(at, len)| {
-            // A damaged index may contain any place.
+            // The index may be damaged: an offset can have any value.
             let start = self.chunks_at.saturating_add(*at);
             start..start.saturating_add(*len).min(self.chunks_end).max(start)
         });

@@ -1,4 +1,10 @@
 //! [`SparseStorage`]: a sparse frame in a directory.
+//!
+//! ```text
+//!  chunks.b2frame    header | index | trailer
+//!  00000000.chunk    a Blosc chunk; the index refers to it by its number
+//!  0000002A.chunk    another one
+//! ```
 
 use super::{FrameStorage, Origin, StoredChunk};
 use crate::error::read_only;
@@ -10,16 +16,16 @@ use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, StoreFile
 use std::collections::BTreeSet;
 use std::io;
 
-/// The file that contains everything except the chunks.
+/// The file in the directory of a sparse frame that contains header, index and trailer.
 pub const METADATA_FILE: &str = "chunks.b2frame";
 
-/// A directory with a file for each chunk, and one with the rest of the frame.
+/// The directory of a sparse frame.
 ///
-/// I/O errors name files relative to the directory.
+/// New chunks get new files; the commit that drops a chunk removes its file. I/O errors name files relative to the directory.
 pub(crate) struct SparseStorage {
     root: JournaledStore,
     access: Access,
-    /// The number of the next new chunk's file.
+    /// The number of the next new chunk file, larger than all existing numbers.
     next: u64,
     /// Bytes of all chunk files.
     section_len: u64,
@@ -30,6 +36,7 @@ pub(crate) struct SparseStorage {
 }
 
 impl SparseStorage {
+    /// The storage for a directory that contains the frame with this metadata. For writing, lists the directory.
     pub(crate) fn new(root: JournaledStore, access: Access, meta: &FrameMeta) -> Result<Self> {
         let mut storage = Self {
             root,
@@ -40,10 +47,10 @@ impl SparseStorage {
             gone: BTreeSet::new(),
         };
         if access == Access::Write {
-            // Chunk files that the index does not mention may be there, too: no number is used twice.
+            // The directory may contain chunk files that the index does not refer to. Their numbers are not used again.
             let entries = storage.list()?;
             let names = entries.iter().filter_map(|entry| entry.name.to_str());
-            // Files with longer names are not chunks.
+            // Longer numbers are not names of chunk files.
             let is_number = |number: &u64| u32::try_from(*number).is_ok();
             let last = names.filter_map(chunk_number).filter(is_number).max();
             storage.next = last.map_or(0, |last| last + 1);
@@ -51,16 +58,17 @@ impl SparseStorage {
         Ok(storage)
     }
 
+    /// The key of the chunk file with this number.
     fn key(number: u64) -> Result<Key> {
         Ok(Key::root().join(&chunk_file_name(number))?)
     }
 
-    /// The result of an operation on the directory.
+    /// Adds the side to an error of an operation on the directory.
     fn io<T>(&self, done: std::result::Result<T, impl Into<Error>>) -> Result<T> {
         Origin::of(self.access, None).io(done)
     }
 
-    /// The result of an operation on one of the files.
+    /// Adds the side and the name of the file to an error of an operation on it.
     fn io_at<T>(&self, key: &Key, done: io::Result<T>) -> Result<T> {
         done.or_else(|error| Origin::of(self.access, Some(key)).io(Err(error)))
     }
@@ -69,6 +77,7 @@ impl SparseStorage {
         self.io(self.root.list(&Key::root()))
     }
 
+    /// Refuses changes with [`Code::ReadOnly`] if the frame was opened for reading.
     fn check_writable(&self) -> Result<()> {
         match self.access {
             Access::Write => Ok(()),
@@ -78,6 +87,7 @@ impl SparseStorage {
 }
 
 impl FrameStorage for SparseStorage {
+    /// Opens the file of the chunk. A missing one is [`Code::MissingFile`], with its name.
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
         let key = Self::key(at)?;
         match self.root.read(&key) {
@@ -99,10 +109,11 @@ impl FrameStorage for SparseStorage {
         None
     }
 
+    /// Creates a chunk file with the next number. It is visible to others after the commit.
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {
         self.check_writable()?;
         let number = self.next;
-        // The names of chunk files have eight hexadecimal digits.
+        // A file name holds eight hexadecimal digits.
         if u32::try_from(number).is_err() {
             return Err(Error::usage("a sparse frame has at most 2^32 chunk files"));
         }
@@ -114,8 +125,9 @@ impl FrameStorage for SparseStorage {
         Ok(number)
     }
 
+    /// Removes a file that is not committed yet at once, and all others with the commit.
     fn discard(&mut self, at: u64, len: u64) -> Result<()> {
-        // The header of a damaged frame may say less than its chunks have.
+        // In a damaged frame, the header may give fewer bytes than the chunks have.
         self.section_len = self.section_len.saturating_sub(len);
         if self.fresh.remove(&at) {
             let key = Self::key(at)?;
@@ -125,6 +137,7 @@ impl FrameStorage for SparseStorage {
         Ok(())
     }
 
+    /// Removes the files of discarded chunks, and replaces the metadata file, in one change of the directory.
     fn commit(&mut self, meta: &mut FrameMeta) -> Result<()> {
         self.check_writable()?;
         let needed: BTreeSet<u64> = stored(meta).collect();
@@ -167,7 +180,7 @@ impl FrameStorage for SparseStorage {
     }
 }
 
-/// The numbers of the chunk files of a frame.
+/// The numbers of the chunk files that the index refers to.
 fn stored(meta: &FrameMeta) -> impl Iterator<Item = u64> {
     meta.places.iter().filter_map(|place| match place {
         ChunkPlace::At(at) => Some(*at),

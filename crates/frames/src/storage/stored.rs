@@ -1,4 +1,7 @@
-//! [`StoredChunk`]: the bytes of a chunk, read from where they are.
+//! [`StoredChunk`]: the bytes of a chunk, read from a file.
+//!
+//! Each read is checked against the *room* of the chunk, the bytes between its beginning and the end of the part of the file
+//! that may contain chunks. Memory is allocated only for chunks whose header fits their room.
 
 use super::Origin;
 use crate::part::FramePart;
@@ -8,34 +11,37 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Key, ReadAhead, StoreFile};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 
-/// Chunks of up to so many bytes are read at once, however few blocks are wanted.
+/// Chunks of up to 16 KiB are read whole, even if only some of their blocks are needed.
 pub(crate) const SMALL: usize = 16 << 10;
-/// The most bytes of a chunk that are read before its header is known.
+/// The most bytes that are read of a chunk before its header was checked.
 const MOST: u64 = 1 << 20;
 
-/// Bytes of a chunk besides its data: those of the longest header, with a value of any length.
+/// Bytes of a chunk that are not data: the longest header (32 bytes) and the longest repeated value (255 bytes).
 const OVERHEAD: u64 = 32 + 255;
-/// The same for each block: its entry in the table, and what its streams may be longer than the data.
+/// The same for each block: its entry in the table of blocks (4 bytes), and the bytes by which its streams may exceed the data.
 const PER_BLOCK: u64 = 4 + 68;
 
-/// The bytes of one chunk, of which nothing has been read yet.
+/// A chunk in a file. Nothing is read before one of its methods is called.
 pub(crate) struct StoredChunk<'a> {
+    /// The number of the chunk, for errors.
     number: u64,
     source: Source<'a>,
+    /// The offset of the chunk in its file.
     start: u64,
     /// The maximum length of the chunk in bytes.
     room: u64,
 }
 
+/// The file that contains the chunk.
 enum Source<'a> {
-    /// A file that contains other chunks, too.
+    /// A file that contains other chunks as well.
     Shared(&'a dyn StoreFile, &'a Origin),
-    /// A file of its own, which ends with the chunk.
+    /// A chunk file of a sparse frame, which ends with the chunk.
     Own(Box<dyn StoreFile>, (Key, Access)),
 }
 
 impl<'a> StoredChunk<'a> {
-    /// A chunk that begins at `start` of a file in which no chunk extends past `end`.
+    /// The chunk at offset `start` of a file in which no chunk extends past `end`.
     pub(super) fn within(
         number: u64,
         (source, origin): (&'a dyn StoreFile, &'a Origin),
@@ -46,12 +52,12 @@ impl<'a> StoredChunk<'a> {
             number,
             source: Source::Shared(source, origin),
             start,
-            // A chunk that begins past the end has no room at all.
+            // A damaged index may place the chunk past the end: it then has no room.
             room: end.saturating_sub(start),
         }
     }
 
-    /// A chunk in a file of its own.
+    /// The chunk in a file of its own. Asks for the size of the file.
     pub(super) fn alone(
         number: u64,
         source: Box<dyn StoreFile>,
@@ -69,7 +75,7 @@ impl<'a> StoredChunk<'a> {
         Ok(chunk)
     }
 
-    /// The same chunk of a frame in one file, read through a window that several chunks share.
+    /// The same chunk, read through a read-ahead window that several chunks of one file share.
     pub(crate) fn through(self, ahead: Option<&'a ReadAhead<&'a dyn StoreFile>>) -> Self {
         let source = match (self.source, ahead) {
             (Source::Shared(_, origin), Some(ahead)) => Source::Shared(ahead, origin),
@@ -83,7 +89,7 @@ impl<'a> StoredChunk<'a> {
         self.room
     }
 
-    /// The byte of its file at which it begins.
+    /// The offset of the chunk in its file.
     pub(crate) fn byte(&self) -> u64 {
         self.start
     }
@@ -92,12 +98,12 @@ impl<'a> StoredChunk<'a> {
         FramePart::Chunk(self.number)
     }
 
-    /// The error of this chunk's content, with its position.
+    /// Adds the position of this chunk to an error of its content.
     pub(crate) fn error(&self, error: ChunkError) -> Error {
         self.located(error.into())
     }
 
-    /// The error with the position of this chunk.
+    /// Adds the position of this chunk to an error.
     pub(crate) fn located(&self, error: Error) -> Error {
         error.at(Position {
             byte: self.start,
@@ -107,6 +113,7 @@ impl<'a> StoredChunk<'a> {
         })
     }
 
+    /// Adds the side and the path of the file to an error of I/O.
     fn io<T>(&self, done: std::io::Result<T>) -> Result<T> {
         match &self.source {
             Source::Shared(_, origin) => origin.io(done),
@@ -116,7 +123,7 @@ impl<'a> StoredChunk<'a> {
         }
     }
 
-    /// Fills `buf` with the chunk's bytes from `at` on, all of which have to be there.
+    /// Fills `buf` with the bytes of the chunk that begin at `at`. Fewer bytes are an error.
     fn read(&self, at: usize, buf: &mut [u8]) -> Result<()> {
         self.io(self.source().read_exact_at(self.start + to_u64(at), buf))
     }
@@ -128,7 +135,8 @@ impl<'a> StoredChunk<'a> {
         }
     }
 
-    /// Reads the header. The whole chunk has room where it is.
+    /// Reads and checks the first 16 bytes. The chunk must fit its room: otherwise it is damaged, or, in a file of its own, cut
+    /// short.
     pub(crate) fn header(&self) -> Result<ChunkHeader> {
         self.check_room(to_u64(HEADER_LEN))?;
         let mut first = [0; HEADER_LEN];
@@ -136,7 +144,7 @@ impl<'a> StoredChunk<'a> {
         self.parse(&first)
     }
 
-    /// The header that a chunk begins with. The whole chunk has room where it is.
+    /// Parses the header at the beginning of `bytes`, and checks that the whole chunk fits its room.
     fn parse(&self, bytes: &[u8]) -> Result<ChunkHeader> {
         let first = bytes.first_chunk();
         let first = first.ok_or_else(|| Error::bug(format!("{} bytes of a chunk", bytes.len())))?;
@@ -145,8 +153,10 @@ impl<'a> StoredChunk<'a> {
         Ok(header)
     }
 
-    /// Reads all of a chunk that probably has `len` bytes, at once if that is true and it is not large. `check` may refuse its
-    /// header before memory is taken for it.
+    /// Reads the whole chunk into `bytes`, in a single read if `len` is its length and at most 1 MiB. `len` is a guess: any
+    /// value is allowed.
+    ///
+    /// `check` may refuse the header before memory for the whole chunk is allocated.
     pub(crate) fn load(
         &self,
         len: u64,
@@ -167,8 +177,8 @@ impl<'a> StoredChunk<'a> {
         }
     }
 
-    /// Refuses a chunk that would extend past the part of the file that contains chunks, or past the end of its own file,
-    /// which has then been cut.
+    /// Refuses `len` bytes if the chunk has less room: [`Code::CutShort`](bloscpack_error::Code::CutShort) in a file of its
+    /// own, else [`Code::Chunk`](bloscpack_error::Code::Chunk).
     fn check_room(&self, len: u64) -> Result<()> {
         if len <= self.room {
             return Ok(());
@@ -183,14 +193,16 @@ impl<'a> StoredChunk<'a> {
         })
     }
 
-    /// Reads all bytes of the chunk, which has this header.
+    /// Reads the whole chunk, whose header is known, into `bytes`.
     pub(crate) fn read_all(&self, header: &ChunkHeader, bytes: &mut Vec<u8>) -> Result<()> {
         self.make_room(bytes, header.ctbytes.into())?;
         self.read(0, bytes)
     }
 
-    /// Reads the bytes of the chunk that these blocks need, to their positions in `bytes`. The other bytes are undefined, unless
-    /// it was simpler to read all: then the result is true.
+    /// Reads the parts of the chunk that are needed to decompress these blocks. `blocks` is ascending.
+    ///
+    /// Each part is placed at its offset in the chunk; all other bytes are unspecified. If the chunk is small, not compressed,
+    /// or at least half of its blocks are needed, it is read whole, and the result is true.
     pub(crate) fn read_blocks(
         &self,
         header: &ChunkHeader,
@@ -228,7 +240,7 @@ impl<'a> StoredChunk<'a> {
         checked.map(|()| false).map_err(|error| self.error(error))
     }
 
-    /// Makes `bytes` as long as a chunk, or as what is read of it first, and keeps what is in it.
+    /// Sets the length of `bytes` to `len`, and keeps the bytes it contains.
     fn make_room(&self, bytes: &mut Vec<u8>, len: u64) -> Result<()> {
         let wanted = in_memory(len)?;
         if bytes.capacity() < wanted {
@@ -244,15 +256,17 @@ impl<'a> StoredChunk<'a> {
     }
 }
 
-/// The maximum length of a chunk with this header: with all streams as long as C-Blosc lets Snappy make them.
+/// The maximum length of a chunk with this header, if every stream is as long as C-Blosc lets Snappy make it: more than any
+/// program writes.
 fn longest(header: &ChunkHeader) -> u64 {
     let nbytes = u64::from(header.nbytes);
     let blocks = u64::from(header.nblocks()) * PER_BLOCK;
     nbytes + nbytes / 6 + blocks + OVERHEAD
 }
 
-/// Refuses chunks that are over a limit, or longer than any program makes them: many entries of an index may refer to one
-/// chunk, and each would read all of it.
+/// Refuses a chunk over the limit `chunk`, or longer than any program makes one for its data.
+///
+/// Many index entries may refer to one chunk, and reading each of them reads the whole chunk. The length bounds that work.
 pub(crate) fn check_header(number: u64, header: &ChunkHeader, limits: &Limits) -> Result<()> {
     let part = FramePart::Chunk(number);
     if u64::from(header.ctbytes) > longest(header) {
@@ -263,7 +277,7 @@ pub(crate) fn check_header(number: u64, header: &ChunkHeader, limits: &Limits) -
     check_chunk_len(part, header.nbytes.into(), limits)
 }
 
-/// Refuses a chunk with more data than the limit `chunk`.
+/// Refuses a chunk of more than `limits.chunk` uncompressed bytes.
 pub(crate) fn check_chunk_len(part: FramePart, found: u64, limits: &Limits) -> Result<()> {
     let allowed = limits.chunk.into();
     part.check_limit(Limit::Chunk, found, allowed)

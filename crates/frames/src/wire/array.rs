@@ -1,15 +1,15 @@
-//! The metalayer that makes a frame an n-dimensional array: that of Caterva, and that of Blosc2 NDim.
+//! [`ArrayMeta`]: the metalayer that makes a frame an n-dimensional array, of Caterva or of Blosc2 NDim.
 //!
 //! ```text
 //! "caterva"  95 | 00 | n | 9n  n x (d3 i64) | 9n  n x (d2 i32) | 9n  n x (d2 i32) |
 //! "b2nd"     97 | 00 | n | 9n  n x (d3 i64) | 9n  n x (d2 i32) | 9n  n x (d2 i32) | 00 | db u32 len, text
 //!            ^    ^    ^   shape              chunk shape        block shape        ^    dtype
-//!            |    |    '-- axes                                                     '-- whose words the dtype is
-//!            |    '-- version                                                           in: 0 for NumPy's
-//!            '-- how many parts follow
+//!            |    |    '-- axes                                                     '-- format of the dtype: 0 for NumPy
+//!            |    '-- version
+//!            '-- an array of 5 or 7
 //! ```
 //!
-//! With 16 axes the markers of the shapes are a0, the sum of 90 and 16. Further bytes may follow: an array that has lost axes
+//! With 16 axes, the markers of the shapes are a0, the sum of 90 and 16. Further bytes may follow: an array that lost axes
 //! keeps the length of its metalayer.
 
 use super::cursor::{ARRAY, Cursor, I32, I64, LONG_TEXT, as_i32, as_i64, put};
@@ -21,23 +21,26 @@ use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, Result};
 
 const VERSION: u8 = 0;
-/// Version, axes, and three shapes.
+/// The parts of a description without dtype: version, axes, and three shapes.
 const PARTS: u8 = 5;
-/// Those, and the two of the dtype.
+/// The parts of a description with the two fields of a dtype.
 const PARTS_WITH_DTYPE: u8 = 7;
 /// The maximum length of a chunk in bytes.
 const MAX_CHUNK: u64 = (1 << 31) - 1;
 
-/// The dtype of the elements, in the spelling of some program.
+/// The dtype of the elements as text, in the spelling of the program that wrote the array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ArrayDType {
-    /// Whose words they are, below 128: 0 is NumPy.
+    /// The spelling, 0 to 127; 0 is NumPy.
     pub format: u8,
-    /// The words: `<f8`, or a list of fields as Python prints it.
+    /// The dtype: a code such as `<f8`, or a list of fields as Python prints it.
     pub text: String,
 }
 
-/// The description of the array in a frame: its shape, the shapes of its chunks and blocks, and what an element is.
+/// The description of the array in a frame: its shape, the shapes of chunks and blocks, and the dtype.
+///
+/// A chunk is stored as whole blocks: its data is [`stored_chunk_shape`](Self::stored_chunk_shape) elements, in which the
+/// blocks follow each other in C order, and so do the elements of a block.
 ///
 /// ```
 /// use bloscpack_frames::{ArrayKind, ArrayMeta};
@@ -51,19 +54,19 @@ pub struct ArrayDType {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayMeta {
-    /// Which metalayer it is.
+    /// The metalayer that contains the description.
     pub kind: ArrayKind,
     /// Elements along each axis. An array without axes has one element.
     pub shape: Vec<u64>,
-    /// Elements of a chunk along each axis. May be 0 where the array has none.
+    /// Elements of a chunk along each axis. May be 0 where [`shape`](Self::shape) is 0.
     pub chunk_shape: Vec<u32>,
-    /// Elements of a block along each axis. May be 0 where the array has none.
+    /// Elements of a block along each axis. May be 0 where [`shape`](Self::shape) is 0.
     pub block_shape: Vec<u32>,
-    /// The dtype of the elements. Caterva does not store it.
+    /// The dtype of the elements. `None` for Caterva, which does not store one.
     pub dtype: Option<ArrayDType>,
 }
 
-/// A field with an impossible value: damage where it was read, wrong usage where it is to be written.
+/// A field with an impossible value: damage when it was read, wrong usage when it would be written.
 struct Mismatch {
     field: &'static str,
     found: String,
@@ -71,12 +74,12 @@ struct Mismatch {
 }
 
 impl ArrayMeta {
-    /// Reads a metalayer. Bytes after it are ignored.
+    /// Reads a metalayer. Bytes after the description are ignored.
     ///
     /// # Errors
     /// Returns [`Code::CutShort`](bloscpack_error::Code::CutShort) if it ends too early,
-    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for other versions and more axes, and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for anything else that no writer writes, such as chunks of 0
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for other versions and for too many axes, and
+    /// [`Code::Metadata`](bloscpack_error::Code::Metadata) for everything else that no program writes, such as chunks of 0
     /// elements in an array that has elements.
     pub fn decode(kind: ArrayKind, bytes: &[u8]) -> Result<Self> {
         let cursor = &mut Cursor::new(FramePart::Array(kind), bytes);
@@ -98,8 +101,8 @@ impl ArrayMeta {
         Ok(meta)
     }
 
-    /// The description of the array in a frame with these metalayers, if there is one. That of Blosc2 NDim takes precedence
-    /// over that of Caterva.
+    /// The description of the array in a frame with these metalayers; `None` if there is none. `b2nd` takes precedence over
+    /// `caterva`.
     ///
     /// # Errors
     /// Returns the errors of [`ArrayMeta::decode`].
@@ -115,8 +118,8 @@ impl ArrayMeta {
     /// The bytes of the metalayer.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for shapes with different numbers of axes, or too many
-    /// axes; for numbers that do not fit; and for a dtype in a metalayer of Caterva.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for shapes with different or too many axes, for
+    /// numbers that do not fit their fields, and for a dtype in a metalayer of Caterva.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let part = self.part();
         let axes = self.check_axes().map_err(
@@ -133,7 +136,7 @@ impl ArrayMeta {
             Some(_) => PARTS_WITH_DTYPE,
             None => PARTS,
         };
-        // At most 16 axes, so that the sum fits.
+        // At most 16 axes: the sum is at most a0.
         let marker = ARRAY + axes;
         let mut bytes = vec![ARRAY | parts, VERSION, axes, marker];
         for len in &self.shape {
@@ -155,7 +158,7 @@ impl ArrayMeta {
         Ok(bytes)
     }
 
-    /// Elements of a stored chunk along each axis: those of a chunk, rounded up to whole blocks.
+    /// Elements of a stored chunk along each axis: the chunk shape, rounded up to whole blocks.
     #[must_use]
     pub fn stored_chunk_shape(&self) -> Vec<u64> {
         let axes = self.chunk_shape.iter().zip(&self.block_shape);
@@ -163,7 +166,7 @@ impl ArrayMeta {
             .collect()
     }
 
-    /// Chunks along each axis.
+    /// Chunks along each axis; 0 for an axis without elements. Their product is the number of chunks in the frame.
     #[must_use]
     pub fn grid(&self) -> Vec<u64> {
         let axes = self.shape.iter().zip(&self.chunk_shape);
@@ -175,11 +178,11 @@ impl ArrayMeta {
         .collect()
     }
 
-    /// Compares the shapes with what the header says about chunks and blocks.
+    /// Compares the shapes with the sizes of chunks and blocks and the number of chunks in the frame header.
     ///
     /// # Errors
-    /// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged) if they contradict each other, or for a chunk of 2^31
-    /// bytes or more.
+    /// Returns [`Code::Metadata`](bloscpack_error::Code::Metadata) if they contradict each other or a chunk would be 2^31 bytes
+    /// or more, and the errors of [`FrameHeader::nchunks`].
     pub fn check(&self, header: &FrameHeader) -> Result<()> {
         self.check_axes()
             .map_err(|mismatch| self.damaged(mismatch))?;
@@ -196,7 +199,7 @@ impl ArrayMeta {
                 expected: format!("at most {MAX_CHUNK} bytes"),
             }));
         }
-        // A shape with an axis of 0 elements says nothing about the chunks that the array may get.
+        // With an axis of 0 elements, the sizes in the header need not match the shapes.
         if nchunks == Some(0) && chunk == Some(0) {
             return Ok(());
         }
@@ -212,7 +215,7 @@ impl ArrayMeta {
         self.same("uncompressed bytes", Some(header.content_len), content)
     }
 
-    /// Compares a number in the header with the one that the shapes result in, each of which may be unknown.
+    /// Compares a number in the header with the one that results from the shapes. Either may be unknown.
     fn same(&self, field: &'static str, found: Option<u64>, expected: Option<u64>) -> Result<()> {
         if found.is_some() && found == expected {
             return Ok(());
@@ -231,6 +234,7 @@ impl ArrayMeta {
         FramePart::Array(self.kind)
     }
 
+    /// The error for a mismatch in a metalayer that was read.
     fn damaged(&self, mismatch: Mismatch) -> Error {
         let Mismatch {
             field,
@@ -240,8 +244,8 @@ impl ArrayMeta {
         self.part().damaged(None, field, found, expected)
     }
 
-    /// All three shapes have the same number of axes, which is returned, and chunks and blocks have elements where the array
-    /// has.
+    /// Checks that all three shapes have the same number of axes, which is returned, and that chunks and blocks have elements
+    /// along each axis on which the array has elements.
     fn check_axes(&self) -> std::result::Result<u8, Mismatch> {
         let (shape, chunk, block) = (&self.shape, &self.chunk_shape, &self.block_shape);
         let (axes, most) = (shape.len(), self.kind.max_axes());
@@ -267,7 +271,7 @@ impl ArrayMeta {
     }
 }
 
-/// Whether the parts of a dtype follow.
+/// Reads the marker and the version. Returns whether a dtype follows the shapes.
 fn read_parts(cursor: &mut Cursor, kind: ArrayKind) -> Result<bool> {
     let found = cursor.byte()?;
     let has_dtype = match found ^ ARRAY {
@@ -288,6 +292,7 @@ fn read_parts(cursor: &mut Cursor, kind: ArrayKind) -> Result<bool> {
     }
 }
 
+/// Reads the number of axes. More than the kind of array allows are unsupported.
 fn read_axes(cursor: &mut Cursor, kind: ArrayKind) -> Result<u8> {
     let axes = cursor.byte()?;
     if usize::from(axes) > kind.max_axes() {
@@ -297,7 +302,7 @@ fn read_axes(cursor: &mut Cursor, kind: ArrayKind) -> Result<u8> {
     Ok(axes)
 }
 
-/// Reads a shape of at most 16 axes.
+/// Reads a shape of `axes` lengths, at most 16, each with `read`.
 fn read_shape<T>(
     cursor: &mut Cursor,
     axes: u8,
@@ -307,6 +312,7 @@ fn read_shape<T>(
     (0..axes).map(|_| read(cursor)).collect()
 }
 
+/// Reads the format and the text of the dtype, which must be UTF-8.
 fn read_dtype(cursor: &mut Cursor) -> Result<ArrayDType> {
     let format = cursor.byte()?;
     if format >= 0x80 {
@@ -324,6 +330,7 @@ fn read_dtype(cursor: &mut Cursor) -> Result<ArrayDType> {
     }
 }
 
+/// Appends the dtype to a metalayer.
 fn put_dtype(to: &mut Vec<u8>, part: &FramePart, dtype: &ArrayDType) -> Result<()> {
     let len = as_i32(part, "length of the dtype", dtype.text.len())?;
     if dtype.format >= 0x80 {
@@ -337,17 +344,18 @@ fn put_dtype(to: &mut Vec<u8>, part: &FramePart, dtype: &ArrayDType) -> Result<(
     Ok(())
 }
 
+/// The length of a chunk, rounded up to whole blocks.
 fn rounded_up(chunk: u32, block: u32) -> u64 {
     let (chunk, block) = (u64::from(chunk), u64::from(block));
     match block {
         // Only where the array has no elements.
         0 => chunk,
-        // Both are below 2^32, so that nothing can overflow.
+        // Both are below 2^32: the product does not overflow.
         _ => chunk.div_ceil(block) * block,
     }
 }
 
-/// `None` if it is 2^64 or more.
+/// The product of the lengths; `None` for 2^64 or more.
 fn product(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);

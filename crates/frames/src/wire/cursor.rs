@@ -1,12 +1,12 @@
-//! The subset of MessagePack that frames consist of: a marker, then a value of fixed width, big-endian.
+//! The subset of MessagePack in frames: a marker byte, then a value of fixed width, big-endian.
 //!
 //! ```text
 //! 9N array of N   aN text of N bytes   c2 false   c3 true    c6 bytes, i32 length   cd u16   ce u32   cf u64
 //! d1 i16   d2 i32   d3 i64   d8 16 bytes with a type   db text, u32 length   dc array, u16   de map, u16
 //! ```
 //!
-//! MessagePack has shorter encodings of most values. Writers of frames never use them, since they patch fields at fixed
-//! positions, so any other marker is damage.
+//! MessagePack has shorter encodings of most values. Writers of frames do not use them, because they patch fields at fixed
+//! offsets. Any other marker is damage.
 
 use crate::part::FramePart;
 use bloscpack_error::checked::to_u64;
@@ -29,7 +29,7 @@ pub(super) const LONG_TEXT: u8 = 0xdb;
 pub(super) const LONG_ARRAY: u8 = 0xdc;
 pub(super) const MAP: u8 = 0xde;
 
-/// Reads one value after another, and knows where it is.
+/// Reads one value after another from the bytes of a part, and counts the bytes read for error messages.
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     at: usize,
@@ -37,6 +37,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    /// A cursor at the first of these bytes.
     pub fn new(part: FramePart, bytes: &'a [u8]) -> Self {
         Self {
             rest: bytes,
@@ -50,7 +51,7 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// Damage in a field that begins `back` bytes before here.
+    /// The error for damage in a field that begins `back` bytes before the cursor.
     pub fn damaged(
         &self,
         back: usize,
@@ -61,7 +62,7 @@ impl<'a> Cursor<'a> {
         self.part.damaged(self.before(back), field, found, expected)
     }
 
-    /// A value that is not supported, in a field that begins `back` bytes before here.
+    /// The error for an unsupported value in a field that begins `back` bytes before the cursor.
     pub fn unsupported(
         &self,
         back: usize,
@@ -73,10 +74,12 @@ impl<'a> Cursor<'a> {
             .unsupported(self.before(back), field, found, expected)
     }
 
+    /// The offset `back` bytes before the cursor; `None` if that is before the part.
     fn before(&self, back: usize) -> Option<u64> {
         self.at.checked_sub(back).map(to_u64)
     }
 
+    /// The next `len` bytes. Fewer are [`Code::CutShort`](bloscpack_error::Code::CutShort), and the cursor does not move.
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let Some((taken, rest)) = self.rest.split_at_checked(len) else {
             return Err(self.cut(len));
@@ -85,6 +88,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    /// The next `N` bytes. Fewer are [`Code::CutShort`](bloscpack_error::Code::CutShort), and the cursor does not move.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let Some((taken, rest)) = self.rest.split_first_chunk() else {
             return Err(self.cut(N));
@@ -93,6 +97,7 @@ impl<'a> Cursor<'a> {
         Ok(*taken)
     }
 
+    /// The error for a part that ends before the next `expected` bytes.
     fn cut(&self, expected: usize) -> Error {
         let (at, found) = (Some(to_u64(self.at)), to_u64(self.rest.len()));
         self.part.cut_short(at, found, to_u64(expected))
@@ -103,7 +108,7 @@ impl<'a> Cursor<'a> {
         Ok(byte)
     }
 
-    /// Reads the marker of a field.
+    /// Reads the marker of a field. Another byte than `expected` is damage.
     pub fn marker(&mut self, expected: u8, field: &'static str) -> Result<()> {
         let found = self.byte()?;
         if found == expected {
@@ -113,6 +118,7 @@ impl<'a> Cursor<'a> {
         Err(self.damaged(1, field, found, expected))
     }
 
+    /// Reads a marker, and the `N` bytes after it.
     fn marked<const N: usize>(&mut self, marker: u8, field: &'static str) -> Result<[u8; N]> {
         self.marker(marker, field)?;
         self.array()
@@ -138,19 +144,19 @@ impl<'a> Cursor<'a> {
         self.marked(I32, field).map(i32::from_be_bytes)
     }
 
-    /// An `i32` that cannot be negative.
+    /// Reads an `i32` with this marker. A negative number is damage.
     pub fn count32(&mut self, marker: u8, field: &'static str) -> Result<u32> {
         let found = self.marked(marker, field).map(i32::from_be_bytes)?;
         u32::try_from(found).map_err(|_| self.damaged(4, field, found, "0 or more"))
     }
 
-    /// An `i64` that cannot be negative.
+    /// Reads an `i64`. A negative number is damage.
     pub fn count64(&mut self, field: &'static str) -> Result<u64> {
         let found = self.marked(I64, field).map(i64::from_be_bytes)?;
         u64::try_from(found).map_err(|_| self.damaged(8, field, found, "0 or more"))
     }
 
-    /// The number of entries in a map or an array.
+    /// Reads the number of entries of a map or an array with this marker.
     pub fn entries(&mut self, marker: u8, field: &'static str) -> Result<u16> {
         self.marked(marker, field).map(u16::from_be_bytes)
     }
@@ -162,7 +168,7 @@ pub(super) fn put(to: &mut Vec<u8>, marker: u8, value: &[u8]) {
     to.extend_from_slice(value);
 }
 
-/// The bytes of an `i32` that cannot be negative.
+/// The bytes of a number as a non-negative `i32`, or [`Code::CannotStore`](bloscpack_error::Code::CannotStore).
 pub(super) fn as_i32(
     part: &FramePart,
     field: &'static str,
@@ -172,7 +178,7 @@ pub(super) fn as_i32(
     encoded.map_err(|_| part.cannot_store(field, value, "at most 2147483647"))
 }
 
-/// The bytes of an `i64` that cannot be negative.
+/// The bytes of a number as a non-negative `i64`, or [`Code::CannotStore`](bloscpack_error::Code::CannotStore).
 pub(super) fn as_i64(part: &FramePart, field: &'static str, value: u64) -> Result<[u8; 8]> {
     let encoded = i64::try_from(value).map(i64::to_be_bytes);
     encoded.map_err(|_| part.cannot_store(field, value, "at most 2^63-1"))

@@ -1,4 +1,4 @@
-//! The header of a Blosc2 frame. Numbers are big-endian.
+//! [`FrameHeader`]: the first bytes of a Blosc2 frame. Numbers are big-endian.
 //!
 //! ```text
 //!  0  9e a8 "b2frame\0"                                                      an array of 14, the magic
@@ -7,12 +7,12 @@
 //! 29  d3 i64 content_len  38  d3 i64 section_len
 //! 47  d2 i32 typesize     52  d2 i32 blocksize    57  d2 i32 chunk_size
 //! 62  d1 i16 threads that compress                65  d1 i16 threads that decompress
-//! 68  c2 or c3: are there vlmetalayers
+//! 68  c2 or c3: whether the trailer has vlmetalayers
 //! 69  d8 06 | 71 six filters | 77 codec id | 78 codec meta | 79 six filters_meta | 85 dictionary | 86 00
 //! 87  metalayers, up to header_len
 //!
-//! flags: 12 for version 2 (low four bits) with offsets of 64 bits. Version 3 has blocks of varying length, and bit 6 means
-//!        chunks of varying length: a `Frame` supports neither, unless there is no content. Bit 7 comes with version 3
+//! flags: the low four bits are the version: 2, or 3 with blocks of varying length. Bit 4: offsets of 64 bits.
+//!        Bit 6: chunks of varying length. Bit 7 comes with version 3. `Frame` refuses varying lengths if there is content
 //! codec: low four bits; level: high four bits
 //! ```
 
@@ -32,21 +32,22 @@ use read::{
 };
 
 const PART: FramePart = FramePart::Header;
-/// An array of 14, and the text "b2frame" with a zero.
+/// The first bytes of every frame: an array of 14, and the text "b2frame" with a zero byte.
 pub const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
+/// The flag for chunks of varying length.
 const VARLEN_CHUNKS: u8 = 0x40;
-/// Flags of frames whose chunks or blocks vary in length. All others have [`FrameHeader::FLAGS`].
+/// The flags of frames whose chunks or blocks vary in length. All others have [`FrameHeader::FLAGS`].
 const VARLEN_FLAGS: [u8; 5] = [0x13, 0x52, 0x53, 0x93, 0xd3];
-/// The number of filters, which is also the type of their sixteen bytes.
+/// The number of filters. It is also the extension type of their sixteen bytes.
 const FILTERS: u8 = 6;
-/// Where the metalayers begin.
+/// The offset of the metalayers.
 const FIXED_LEN: usize = 87;
-/// The chunk size of a frame that has had no chunk yet.
+/// The chunk size in the header of a frame to which no chunk was added yet.
 const NO_CHUNK_SIZE: i32 = -1;
-/// The maximum number of index entries, which have to fit into one chunk.
+/// The maximum number of index entries: they have to fit one chunk.
 const MAX_NCHUNKS: u64 = ((1 << 31) - 1) / 8;
 
-/// Whether these are the first bytes of a frame. At least ten bytes are necessary.
+/// Whether these are the first bytes of a frame. Fewer than ten bytes are never recognized, and nothing after them is checked.
 ///
 /// ```
 /// assert!(bloscpack_frames::wire::is_frame(b"\x9e\xa8b2frame\0\xd2"));
@@ -56,25 +57,28 @@ pub fn is_frame(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(MAGIC)
 }
 
-/// Whether a reader can do with chunks and blocks of any length.
+/// Which sizes of chunks and blocks a reader accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sizes {
-    /// All chunks have the chunk size of the header, and all blocks one size.
+    /// All chunks have the chunk size in the header, and all blocks have one size.
     Fixed,
-    /// Each chunk and each block has its own.
+    /// Each chunk and each block may have its own size.
     Varying,
 }
 
-/// The lengths in the first bytes of a frame.
+/// The two lengths in the first 24 bytes of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FramePrefix {
-    /// Length of the header in bytes: at least 97, less than 2^31.
+    /// Bytes of the header: at least 97, less than 2^31.
     pub header_len: u32,
-    /// Length of the file in bytes: at least that of header and trailer.
+    /// Bytes of the file: at least the length of header and trailer.
     pub frame_len: u64,
 }
 
-/// The header of a frame.
+/// The header of a frame: sizes, codec, filters and metalayers.
+///
+/// [`decode`](Self::decode) checks the fields against each other, but not against the file. All fields are public;
+/// [`encode`](Self::encode) checks only that they can be stored.
 ///
 /// ```
 /// use bloscpack_frames::{FrameHeader, FrameKind};
@@ -95,78 +99,78 @@ pub struct FramePrefix {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Where the chunks are.
+    /// Whether the chunks are in the same file.
     pub kind: FrameKind,
-    /// The version, and what varies in length: [`FrameHeader::FLAGS`], except in a frame without content, where any known
-    /// flags are possible. python-blosc2 gives 0x53 (chunks and blocks of any length) to arrays with an axis of 0. Before
-    /// chunks of a fixed size are added, it has to be changed to [`FrameHeader::FLAGS`].
+    /// The version, and what varies in length: [`FrameHeader::FLAGS`], or, in a frame without content, any known flags.
+    /// python-blosc2 writes 0x53 (chunks and blocks of varying length) for arrays with an axis of length 0. Set it to
+    /// [`FrameHeader::FLAGS`] before chunks of a fixed size are added.
     pub flags: u8,
-    /// Length of the file in bytes; of `chunks.b2frame` if the frame is sparse.
+    /// Bytes of the file; of `chunks.b2frame` in a sparse frame.
     pub frame_len: u64,
     /// Uncompressed bytes of all chunks.
     pub content_len: u64,
-    /// Bytes between header and index, including those that no chunk uses; in a sparse frame, bytes of all chunk files.
-    /// Without content it means nothing: a contiguous frame that was emptied keeps its old value.
+    /// Bytes between header and index, including dead bytes; in a sparse frame, the bytes of all chunk files. Ignore it if
+    /// [`content_len`](Self::content_len) is 0: a contiguous frame whose chunks were all removed keeps its old value.
     pub section_len: u64,
-    /// Element size in bytes, at least 1.
+    /// Bytes of an element, at least 1.
     pub typesize: u32,
-    /// Uncompressed bytes of a block; with 0, the compressor chooses.
+    /// Uncompressed bytes of a block; 0 if the compressor chooses.
     pub blocksize: u32,
-    /// Uncompressed bytes of a chunk. `None` only in frames without content, not all of which say it.
+    /// Uncompressed bytes of a chunk. `None` occurs only in frames without content.
     pub chunk_size: Option<u32>,
-    /// The compressor of new chunks, in four bits: 0 BloscLZ, 1 LZ4, 2 LZ4HC, 4 Zlib, 5 Zstd.
+    /// The compressor of new chunks, 0 to 15: 0 BloscLZ, 1 LZ4, 2 LZ4HC, 4 Zlib, 5 Zstd.
     pub codec: u8,
-    /// The compression level of new chunks, in four bits.
+    /// The compression level of new chunks, 0 to 15.
     pub level: u8,
-    /// Whether the blocks of new chunks are split, as the file has it: 0 always, 1 never, 2 automatically, 3 as in Blosc 1.
+    /// Whether the blocks of new chunks are split into streams: 0 always, 1 never, 2 automatically, 3 as in Blosc 1.
     pub split_mode: u8,
-    /// The number of threads with which the writer compressed and decompressed. Nothing depends on them.
+    /// The numbers of threads with which the writer compressed and decompressed. They have no effect.
     pub threads: (i16, i16),
     /// Whether the trailer has metalayers.
     pub has_vlmetalayers: bool,
-    /// The filters of new chunks, in the order in which they are applied.
+    /// The filters of new chunks, in the order in which they are applied; 0 is no filter.
     pub filters: [u8; 6],
     /// The parameter of each filter.
     pub filters_meta: [u8; 6],
     /// The compressor again, in eight bits.
     pub codec_id: u8,
-    /// The parameter of the compressor.
+    /// A parameter of the compressor.
     pub codec_meta: u8,
     /// Whether new chunks get a dictionary.
     pub use_dict: bool,
-    /// Metalayers, at most 16.
+    /// The metalayers of fixed length, at most 16.
     pub metalayers: Metalayers,
 }
 
 impl FrameHeader {
     /// Version 2 of the format, offsets of 64 bits, chunks and blocks of fixed sizes.
     pub const FLAGS: u8 = 0x12;
-    /// Bytes that say how long header and frame are.
+    /// The first bytes of a frame, which contain the lengths of header and frame.
     pub const PREFIX_LEN: usize = 24;
 
     /// Reads the lengths of header and frame from the first [`FrameHeader::PREFIX_LEN`] bytes. Further bytes are ignored.
     ///
     /// # Errors
-    /// Returns [`Code::UnknownFormat`](bloscpack_error::Code::UnknownFormat) for anything else,
-    /// [`Code::CutShort`](bloscpack_error::Code::CutShort) for fewer bytes of a frame, and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for impossible lengths.
+    /// Returns [`Code::UnknownFormat`](bloscpack_error::Code::UnknownFormat) if the bytes do not begin like a frame,
+    /// [`Code::CutShort`](bloscpack_error::Code::CutShort) if they do but are fewer, and
+    /// [`Damaged`](bloscpack_error::Category::Damaged) for lengths that are too small.
     pub fn prefix(bytes: &[u8]) -> Result<FramePrefix> {
         check_magic(bytes)?;
         read_prefix(&mut Cursor::new(PART, bytes))
     }
 
-    /// Reads a header, all bytes of which have to be there. Bytes after it are ignored.
+    /// Reads a header. `bytes` begins with the frame and contains at least the whole header; further bytes are ignored.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameHeader::prefix`], [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for unknown
-    /// versions and flags (among them blocks or chunks of varying length), and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for fields that no writer writes or that contradict each
-    /// other.
+    /// Returns the errors of [`FrameHeader::prefix`]; [`Code::CutShort`](bloscpack_error::Code::CutShort) for fewer bytes than
+    /// `header_len`; [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for unknown versions, kinds and flags, and for
+    /// chunks or blocks of varying length in a frame with content; and [`Damaged`](bloscpack_error::Category::Damaged) for
+    /// fields that no program writes or that contradict each other.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::decode_as(bytes, Sizes::Fixed)
     }
 
-    /// The same, for a reader that expects these sizes.
+    /// Like [`decode`](Self::decode), for a reader that accepts these sizes.
     pub(crate) fn decode_as(bytes: &[u8], sizes: Sizes) -> Result<Self> {
         let FramePrefix {
             header_len,
@@ -224,7 +228,7 @@ impl FrameHeader {
         Ok(header)
     }
 
-    /// The number of chunks fits an index, and the index precedes the trailer.
+    /// Checks that the number of chunks fits an index, and that the index begins before the trailer.
     fn check_room(&self, header_len: u32, sizes: Sizes) -> Result<()> {
         let is_empty = match sizes {
             Sizes::Fixed => self.nchunks()? == 0,
@@ -246,13 +250,14 @@ impl FrameHeader {
         Err(PART.damaged(None, field, found, expected))
     }
 
-    /// The header as Blosc2 writes it, byte by byte. Without content, an unknown chunk size is written as -1, or as 0 if the
-    /// flags let chunks vary. [`FrameHeader::frame_len`] is written as it is, but readers refuse a header with one that is too
-    /// small for the frame.
+    /// The header as Blosc2 writes it, byte by byte: [`encoded_len`](Self::encoded_len) bytes.
+    ///
+    /// An unknown chunk size is written as -1, or as 0 if the flags allow chunks of varying length. [`FrameHeader::frame_len`]
+    /// is not checked, but readers refuse one that is smaller than header and trailer.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for values that do not fit their fields, and for too
-    /// many metalayers.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for values that do not fit their fields, for flags
+    /// that do not fit the content, and for more than 16 metalayers.
     pub fn encode(&self) -> Result<Vec<u8>> {
         self.check_bits()?;
         let kind = match self.kind {
@@ -295,7 +300,7 @@ impl FrameHeader {
         Ok(bytes)
     }
 
-    /// Codec and level fit four bits each, and the flags fit the content.
+    /// Checks that codec and level fit four bits each, and that the flags fit the content.
     fn check_bits(&self) -> Result<()> {
         let most = "at most 15";
         if self.codec > 0x0f {
@@ -319,11 +324,11 @@ impl FrameHeader {
         FIXED_LEN + self.metalayers.encoded_len()
     }
 
-    /// How many chunks there are. The last may contain less data than the others.
+    /// The number of chunks. All contain [`chunk_size`](Self::chunk_size) bytes of data; the last may contain fewer.
     ///
     /// # Errors
     /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for chunks of varying length, and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for more chunks than an index can have entries.
+    /// [`Damaged`](bloscpack_error::Category::Damaged) for more chunks than an index has entries for (2^28 - 1).
     pub fn nchunks(&self) -> Result<u64> {
         let len = self.content_len;
         if len == 0 {

@@ -1,22 +1,22 @@
-//! Where the chunks of a frame are: the data of its index chunk.
+//! The index of a frame: the place of each chunk.
 //!
 //! ```text
 //! i64 | i64 | ...       one for each chunk, little-endian
-//! 0 or more:               bytes from the end of the header, or the number of a chunk's file
-//! 81 00 00 00 00 00 00 00  (highest byte first) a chunk of zeros that is stored nowhere;  82 of NaN;  84 of any bytes
+//! 0 or more:               offset from the end of the header, or the number of a chunk's file
+//! 81 00 00 00 00 00 00 00  (highest byte first) not stored: zeros;  82 NaN;  84 uninitialized
 //! ```
 //!
-//! Chunks may be in any order, with bytes between them that no entry refers to.
+//! The entries are the data of the index chunk. Chunks may be in any order, with dead bytes in between.
 
 use crate::part::FramePart;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 
 const ENTRY: usize = 8;
-/// Valid entries.
+/// Valid entries, for error messages.
 const EXPECTED: &str = "an offset, or 81, 82 or 84 followed by zeros";
 
-/// Where a chunk is.
+/// The place of a chunk: an index entry.
 ///
 /// ```
 /// use bloscpack_frames::wire::ChunkPlace;
@@ -27,13 +27,14 @@ const EXPECTED: &str = "an offset, or 81, 82 or 84 followed by zeros";
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkPlace {
-    /// In a contiguous frame: this many bytes after the header. In a sparse frame: in the file with this number.
+    /// Stored. In a contiguous frame: the offset in bytes from the end of the header. In a sparse frame: the number of its
+    /// file.
     At(u64),
     /// Not stored: all bytes are zero.
     Zeros,
-    /// Not stored: all elements are NaN.
+    /// Not stored: all elements are NaN. Only elements of 4 or 8 bytes can be read.
     Nan,
-    /// Not stored: never written. Readers return zeros.
+    /// Not stored: never written. This crate reads zeros.
     Uninit,
 }
 
@@ -43,15 +44,15 @@ const NAN: u8 = 0x82;
 const UNINIT: u8 = 0x84;
 
 impl ChunkPlace {
-    /// Reads an entry.
+    /// The place for an entry. Offsets are not checked against the frame.
     ///
     /// # Errors
-    /// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged) for a negative number other than the three special
-    /// ones.
+    /// Returns [`Code::Offsets`](bloscpack_error::Code::Offsets) for a negative number other than the three special ones.
     pub fn decode(entry: i64) -> Result<Self> {
         Self::of(entry).ok_or_else(|| damaged(entry, None))
     }
 
+    /// The place for an entry; `None` for a negative number other than the special ones.
     fn of(entry: i64) -> Option<Self> {
         if let Ok(at) = u64::try_from(entry) {
             return Some(Self::At(at));
@@ -64,7 +65,7 @@ impl ChunkPlace {
         }
     }
 
-    /// The entry.
+    /// The entry for a place.
     ///
     /// # Errors
     /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for an offset of 2^63 or more.
@@ -80,12 +81,13 @@ impl ChunkPlace {
     }
 }
 
+/// The error for an invalid entry, which begins at byte `at` of the index.
 fn damaged(entry: i64, at: Option<u64>) -> Error {
     let found = format!("{entry:016x}");
     FramePart::Index.damaged(at, "entry", found, EXPECTED)
 }
 
-/// Reads the decompressed data of an index chunk.
+/// Reads the decompressed data of an index chunk: 8 bytes for each of `nchunks` chunks.
 ///
 /// ```
 /// use bloscpack_frames::{wire::ChunkPlace, wire::decode_index, wire::encode_index};
@@ -97,8 +99,8 @@ fn damaged(entry: i64, at: Option<u64>) -> Error {
 /// ```
 ///
 /// # Errors
-/// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged) if `raw` does not have exactly one entry for each of
-/// `nchunks` chunks, or if one of them is not valid.
+/// Returns [`Code::Offsets`](bloscpack_error::Code::Offsets) if `raw` is not exactly `8 * nchunks` bytes long, or for an
+/// invalid entry.
 pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     let (entries, rest) = raw.as_chunks::<ENTRY>();
     if !rest.is_empty() || to_u64(entries.len()) != nchunks {
@@ -106,7 +108,7 @@ pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
         let expected = format!("{ENTRY} bytes for each of {nchunks} chunks");
         return Err(part.damaged(None, "length", found, expected));
     }
-    // All at once: a vector that grows would need twice the memory.
+    // Allocated once: a growing vector would need twice the memory.
     let mut places = Vec::with_capacity(entries.len());
     for (number, entry) in entries.iter().enumerate() {
         let entry = i64::from_le_bytes(*entry);
@@ -116,7 +118,7 @@ pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     Ok(places)
 }
 
-/// The data of an index chunk.
+/// The data of an index chunk: 8 bytes for each place.
 ///
 /// # Errors
 /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for an offset of 2^63 or more.
@@ -130,7 +132,7 @@ pub fn encode_index(places: &[ChunkPlace]) -> Result<Vec<u8>> {
 
 const SUFFIX: &str = ".chunk";
 
-/// The name of a chunk's file in a sparse frame.
+/// The name of a chunk's file in a sparse frame: at least eight upper-case hexadecimal digits and `.chunk`.
 ///
 /// ```
 /// use bloscpack_frames::{wire::chunk_file_name, wire::chunk_number};
@@ -143,7 +145,7 @@ pub fn chunk_file_name(number: u64) -> String {
     format!("{number:08X}{SUFFIX}")
 }
 
-/// The number in the name of a chunk's file; `None` if [`chunk_file_name`] never returns this name.
+/// The number in the name of a chunk file; `None` for a name that [`chunk_file_name`] never returns.
 #[must_use]
 pub fn chunk_number(name: &str) -> Option<u64> {
     let number = u64::from_str_radix(name.strip_suffix(SUFFIX)?, 16).ok()?;

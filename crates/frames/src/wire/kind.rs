@@ -1,23 +1,23 @@
-//! [`FrameKind`], [`ArrayKind`] and [`VirtualKind`]: where a frame keeps its chunks, which metalayer describes its array, and what
-//! defines elements that are not in it.
+//! [`FrameKind`], [`ArrayKind`] and [`VirtualKind`]: where a frame keeps its chunks, which metalayer describes its array, and
+//! how elements that are not in the frame are defined.
 
 use std::fmt;
 
 /// Where a frame keeps its chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FrameKind {
-    /// In the frame itself, between header and index: the frame is one file.
+    /// In the frame itself, between header and index. The frame is one file.
     Contiguous,
-    /// In a file for each chunk: the frame is a directory.
+    /// In a file for each chunk. The frame is a directory.
     Sparse,
 }
 
-/// Which metalayer describes the array in a frame.
+/// The metalayer that describes the array in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ArrayKind {
-    /// `caterva`, by the library of that name: shapes only, at most 8 axes. It does not say what an element is.
+    /// `caterva`, written by the library of that name: shapes of at most 8 axes, and no dtype.
     Caterva,
-    /// `b2nd`, by python-blosc2 and C-Blosc2 (Blosc2 NDim), its successor: at most 16 axes, and a dtype.
+    /// `b2nd`, written by python-blosc2 and C-Blosc2 (Blosc2 NDim): shapes of at most 16 axes, and a dtype.
     B2nd,
 }
 
@@ -46,7 +46,7 @@ impl ArrayKind {
     }
 }
 
-/// The kind of definition of a [virtual](crate::Frame::virtual_data) frame.
+/// How the elements of a [virtual](crate::Frame::virtual_data) frame are defined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VirtualKind {
@@ -54,11 +54,11 @@ pub enum VirtualKind {
     Expression,
     /// A user function over other arrays.
     Function,
-    /// A cache of another array.
+    /// A cache of another array. Elements that were fetched are in the frame.
     Proxy,
-    /// An array on another machine, of which parts may be cached.
+    /// An array on another machine. Elements that were fetched may be in the frame.
     Remote,
-    /// Another kind of object.
+    /// Another kind of python-blosc2 object.
     Other,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for VirtualKind {
 }
 
 impl VirtualKind {
-    /// Its name: `lazy expression`, `user function`, `proxy`, `remote array`, `object`.
+    /// The name in messages: `lazy expression`, `user function`, `proxy`, `remote array` or `object`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl VirtualKind {
         }
     }
 
-    /// Whether fetched chunks may be in the frame.
+    /// Whether the frame may contain fetched chunks.
     pub(crate) fn has_cache(self) -> bool {
         matches!(self, Self::Proxy | Self::Remote)
     }

@@ -1,13 +1,12 @@
-//! Named pieces of bytes in the header and in the trailer of a frame.
+//! [`Metalayers`]: named metadata in the header or in the trailer of a frame.
 //!
 //! ```text
 //! 93 | cd u16 len | de u16 n | n x (aL name, d2 i32 offset)  | dc u16 n | n x (c6 i32 len, bytes)
 //! ^     ^-- counted from the 93 in a header, from the cd in a trailer, up to the dc
-//! '-- offsets are those of each c6: from the first byte of the header, or of the trailer
+//! '-- offsets of the c6, from the first byte of the header or of the trailer
 //! ```
 //!
-//! Values are in the order of the names, without gaps. Offsets that say otherwise are refused, which rules out values that
-//! overlap.
+//! Values follow each other in the order of the names. Other offsets are refused, so values cannot overlap.
 
 use super::cursor::{ARRAY, BYTES, Cursor, I32, LONG_ARRAY, MAP, TEXT, U16, as_i32, put};
 use crate::part::FramePart;
@@ -15,22 +14,23 @@ use bloscpack_error::Result;
 use bloscpack_error::checked::to_usize;
 use std::collections::HashSet;
 
-/// Longest name, in bytes.
+/// Bytes of the longest name.
 const MAX_NAME: u8 = 31;
-/// `93 cd u16 de u16`
+/// Bytes of `93 cd u16 de u16`.
 const START: usize = 7;
-/// `dc u16`
+/// Bytes of `dc u16`.
 const MIDDLE: usize = 3;
-/// `aL`, and `d2 i32`
+/// Bytes of `aL` and `d2 i32`: an entry without its name.
 const ENTRY: usize = 6;
-/// `c6 i32`
+/// Bytes of `c6 i32`: a value without its content.
 const VALUE: usize = 5;
 const PART: FramePart = FramePart::Metalayers;
 
-/// Metalayers in the order of the file: names of 1 to 31 bytes, each with bytes.
+/// Named byte strings, in the order of the file. Names are 1 to 31 bytes long.
 ///
-/// A header has at most 16 of them, and they keep their lengths; a trailer has at most 8192 of varying length
-/// ("vlmetalayers"), each of which is a Blosc2 chunk.
+/// A header has at most 16 metalayers; changing the length of one rewrites the whole file. A trailer has at most 8192
+/// metalayers of any length (*vlmetalayers*); each value in it is a Blosc2 chunk, which [`Frame`](crate::Frame) compresses and
+/// decompresses.
 ///
 /// ```
 /// use bloscpack_frames::Metalayers;
@@ -46,7 +46,7 @@ const PART: FramePart = FramePart::Metalayers;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metalayers(Vec<(String, Vec<u8>)>);
 
-/// The part of a frame that contains metalayers, which decides how they are counted.
+/// Whether metalayers are in a header or in a trailer. It decides how their lengths are counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holder {
     Header,
@@ -54,7 +54,7 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// Bytes of [`START`] that the length does not count.
+    /// Bytes of [`START`] that the length field does not count.
     fn uncounted(self) -> usize {
         match self {
             Self::Header => 0,
@@ -78,38 +78,37 @@ impl Metalayers {
         Self::default()
     }
 
-    /// How many metalayers there are.
+    /// The number of metalayers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no metalayers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The bytes of the metalayer with this name.
+    /// The value of a metalayer; `None` if there is none with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.iter()
             .find_map(|(other, bytes)| (other == name).then_some(bytes))
     }
 
-    /// All names with their bytes, in the order of the file.
+    /// All names with their values, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 
-    /// Replaces the bytes of the metalayer with this name, or appends a new one. The number of metalayers is checked when
-    /// they are encoded.
+    /// Replaces the value of a metalayer, or appends a new one. The number of metalayers is checked when they are encoded.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name that is empty or longer than 31 bytes, and
-    /// for 2^31 bytes or more.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes, and for a value
+    /// of 2^31 bytes or more.
     pub fn set(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         name_len(name)?;
         as_i32(&PART, "length", bytes.len())?;
@@ -120,13 +119,13 @@ impl Metalayers {
         Ok(())
     }
 
-    /// Removes the metalayer with this name, and returns its bytes.
+    /// Removes a metalayer and returns its value; `None` if there is none with this name.
     pub fn remove(&mut self, name: &str) -> Option<Vec<u8>> {
         let at = self.0.iter().position(|(other, _)| other == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// Reads them from the position of the cursor, which is past the last value afterwards.
+    /// Reads metalayers at the position of the cursor, and moves it past the last value. A repeated name is damage.
     pub(super) fn decode(cursor: &mut Cursor, holder: Holder) -> Result<Self> {
         let start = cursor.at();
         cursor.marker(ARRAY | 3, "metalayers")?;
@@ -158,18 +157,18 @@ impl Metalayers {
         read_values(cursor, count, &names).map(Self)
     }
 
-    /// Bytes that [`encode`](Self::encode) appends. All of them are in memory, so the sum cannot overflow.
+    /// Bytes that [`encode`](Self::encode) appends. All of them are in memory, so the sum does not overflow.
     pub(super) fn encoded_len(&self) -> usize {
         let each = |(name, bytes): &(String, Vec<u8>)| ENTRY + name.len() + VALUE + bytes.len();
         START + MIDDLE + self.0.iter().map(each).sum::<usize>()
     }
 
-    /// Bytes of all names, each with its offset.
+    /// Bytes of all names with their offsets.
     fn names_len(&self) -> usize {
         self.0.iter().map(|(name, _)| ENTRY + name.len()).sum()
     }
 
-    /// Appends them to a header or trailer, of which `to` has all that precedes them.
+    /// Appends the metalayers to `to`, which contains everything before them: offsets are counted from its first byte.
     pub(super) fn encode(&self, to: &mut Vec<u8>, holder: Holder) -> Result<()> {
         let (count, names_len) = self.counts(holder)?;
         to.push(ARRAY | 3);
@@ -189,17 +188,17 @@ impl Metalayers {
         Ok(())
     }
 
-    /// Refuses more than fits into a header.
+    /// Refuses more metalayers than a header can hold, with [`Code::CannotStore`](bloscpack_error::Code::CannotStore).
     pub(crate) fn check_header(&self) -> Result<()> {
         self.counts(Holder::Header).map(|_| ())
     }
 
-    /// Refuses more than fits into a trailer.
+    /// Refuses more metalayers than a trailer can hold, with [`Code::CannotStore`](bloscpack_error::Code::CannotStore).
     pub(crate) fn check_trailer(&self) -> Result<()> {
         self.counts(Holder::Trailer).map(|_| ())
     }
 
-    /// How many there are, and the bytes of their names.
+    /// The number of metalayers and the bytes of their names, as the file stores them.
     fn counts(&self, holder: Holder) -> Result<(u16, u16)> {
         let most = holder.most();
         let names_len = START - holder.uncounted() + self.names_len();
@@ -214,7 +213,7 @@ impl Metalayers {
     }
 }
 
-/// The length of a name as the file has it.
+/// The length of a name as the file stores it, or [`Code::CannotStore`](bloscpack_error::Code::CannotStore).
 fn name_len(name: &str) -> Result<u8> {
     let len = u8::try_from(name.len()).ok();
     len.filter(|len| (1..=MAX_NAME).contains(len))
@@ -224,6 +223,7 @@ fn name_len(name: &str) -> Result<u8> {
         })
 }
 
+/// Reads a name: UTF-8, 1 to 31 bytes.
 fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let field = "name of a metalayer";
     let marker = cursor.byte()?;
@@ -239,7 +239,7 @@ fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     })
 }
 
-/// Reads the values for these names, each with its offset and the position at which that ends.
+/// Reads the values for these names. Each name comes with its offset, and with the position at which that field ends.
 fn read_values(
     cursor: &mut Cursor,
     count: u16,

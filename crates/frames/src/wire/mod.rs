@@ -1,4 +1,4 @@
-//! The bytes of Blosc2 frames, without any I/O.
+//! The bytes of Blosc2 frames, without any I/O. The [crate page](crate#the-format) has the offsets of all fields.
 //!
 //! ```text
 //! header | chunk, chunk, ... | index chunk | trailer        a contiguous frame: one file
@@ -8,7 +8,7 @@
 //!
 //! | part | read and written by |
 //! |---|---|
-//! | header | [`FrameHeader`](crate::FrameHeader), [`FramePrefix`] for its length |
+//! | header | [`FrameHeader`](crate::FrameHeader); [`FramePrefix`] has the lengths of header and frame |
 //! | trailer | [`Trailer`] |
 //! | metalayers, in both | [`Metalayers`](crate::Metalayers) |
 //! | the metalayer that describes an array | [`ArrayMeta`](crate::ArrayMeta), [`ArrayDType`] |
@@ -16,10 +16,10 @@
 //! | names of files in a sparse frame | [`chunk_file_name`], [`chunk_number`] |
 //!
 //! Numbers are big-endian, except those in the index. A frame without content has no index chunk: its trailer follows its
-//! header, whatever [`section_len`](crate::FrameHeader::section_len) says.
+//! header, and [`section_len`](crate::FrameHeader::section_len) has no meaning.
 //!
-//! This module is for programs that inspect, repair or generate frames byte by byte. [`Frame`](crate::Frame) and
-//! [`NdArray`](crate::NdArray) do everything else.
+//! This module is for programs that inspect, repair or generate frames byte by byte. All others use [`Frame`](crate::Frame) and
+//! [`NdArray`](crate::NdArray).
 
 pub(crate) mod array;
 mod cursor;

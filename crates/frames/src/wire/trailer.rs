@@ -1,4 +1,4 @@
-//! The end of a frame: metalayers of varying length, and the length of all that.
+//! [`Trailer`]: the last bytes of a frame, with metalayers of varying length.
 //!
 //! ```text
 //! 0    1    2
@@ -6,7 +6,7 @@
 //!                        ^-- 23 bytes before the end
 //! ```
 //!
-//! C-Blosc2 writes kind 0 and zeros whenever it writes a trailer, and does not look at what is there.
+//! C-Blosc2 writes kind 0 and zeros whenever it writes a trailer, and never reads the fingerprint.
 
 use super::cursor::{ARRAY, Cursor, SIXTEEN, U32, put};
 use super::metalayers::{Holder, Metalayers};
@@ -14,14 +14,15 @@ use crate::part::FramePart;
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_usize;
 
+/// The version of the trailer.
 const VERSION: u8 = 1;
-/// [`Trailer::MIN_LEN`] as the file has it.
+/// [`Trailer::MIN_LEN`] in the width of the file.
 const MIN_LEN: u32 = 35;
-/// The kind of no fingerprint, and that of one with 128 bits.
+/// The kind for "no fingerprint", and that for one of 128 bits.
 const NO_FINGERPRINT: u8 = 0;
 const WIDE_FINGERPRINT: u8 = 3;
 
-/// The trailer of a frame.
+/// The trailer of a frame: vlmetalayers and fingerprint.
 ///
 /// ```
 /// use bloscpack_frames::wire::Trailer;
@@ -33,39 +34,40 @@ const WIDE_FINGERPRINT: u8 = 3;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trailer {
-    /// Metalayers of varying length. Each value is a Blosc2 chunk, kept as it is.
+    /// Metalayers of varying length. Each value is a Blosc2 chunk, in compressed form.
     pub vlmetalayers: Metalayers,
-    /// The digest of all bytes of the frame before it, if it has one. A change of the frame invalidates it.
+    /// The digest of all bytes of the frame before it; `None` if the frame has none. Any change of the frame invalidates it.
     pub fingerprint: Option<[u8; 16]>,
 }
 
 impl Trailer {
-    /// Bytes at the end of a frame that say how long its trailer is.
+    /// The last bytes of a frame, which contain the length of its trailer.
     pub const TAIL_LEN: usize = 23;
     /// Bytes of a trailer without metalayers.
     pub const MIN_LEN: usize = to_usize(MIN_LEN);
-    /// Bytes of a fingerprint, the last of a frame.
+    /// Bytes of a fingerprint, the last bytes of a frame.
     pub const FINGERPRINT_LEN: usize = 16;
-    /// The byte before a fingerprint.
+    /// The byte before a fingerprint of 128 bits.
     pub(crate) const FINGERPRINT_KIND: u8 = WIDE_FINGERPRINT;
 
-    /// The length of a trailer in bytes, at least [`Trailer::MIN_LEN`], given its last [`Trailer::TAIL_LEN`] bytes.
+    /// The length of a trailer in bytes, from its last [`Trailer::TAIL_LEN`] bytes. It is at least [`Trailer::MIN_LEN`], but
+    /// may exceed the file.
     ///
     /// # Errors
     /// Returns [`Code::CutShort`](bloscpack_error::Code::CutShort) for fewer bytes,
-    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for another kind of fingerprint than one of 128 bits, and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) if these are not the last bytes of a trailer. Positions are
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a fingerprint that is not of 128 bits, and
+    /// [`Damaged`](bloscpack_error::Category::Damaged) if a trailer does not end with these bytes. Positions in errors are
     /// relative to `tail`.
     pub fn len_from_tail(tail: &[u8]) -> Result<u32> {
         read_tail(&mut Cursor::new(FramePart::TrailerEnd, tail)).map(|(len, _)| len)
     }
 
-    /// Reads a trailer, which has to consist of exactly these bytes.
+    /// Reads a trailer, which must consist of exactly these bytes.
     ///
     /// # Errors
     /// Returns [`Code::CutShort`](bloscpack_error::Code::CutShort) if bytes are missing,
     /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for another version or kind of fingerprint, and
-    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for anything else that no writer of frames writes.
+    /// [`Damaged`](bloscpack_error::Category::Damaged) for everything else that no program writes, such as further bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(FramePart::Trailer, bytes);
         cursor.marker(ARRAY | 4, "start")?;
@@ -91,11 +93,11 @@ impl Trailer {
         2 + self.vlmetalayers.encoded_len() + Self::TAIL_LEN
     }
 
-    /// The trailer as Blosc2 writes it, and with the fingerprint if there is one.
+    /// The trailer as Blosc2 writes it, with the fingerprint if there is one.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for more metalayers than a trailer can contain: 8192,
-    /// 65,529 bytes of names (with six more for each), or 2^31-1 bytes in total.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for more metalayers than a trailer can hold: 8192,
+    /// 65,529 bytes of names (each counted with six more bytes), or 2^31-1 bytes in total.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![ARRAY | 4, VERSION];
         self.vlmetalayers.encode(&mut bytes, Holder::Trailer)?;
@@ -113,7 +115,7 @@ impl Trailer {
     }
 }
 
-/// The length and the fingerprint.
+/// Reads the length of the trailer and the fingerprint. Without a fingerprint, its bytes must be zeros.
 fn read_tail(cursor: &mut Cursor) -> Result<(u32, Option<[u8; 16]>)> {
     let len = cursor.u32("length")?;
     if len < MIN_LEN {

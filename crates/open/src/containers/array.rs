@@ -1,4 +1,4 @@
-//! Arrays in directories, and columns of tables.
+//! The container of an array in a directory, and the summary of such an array, which columns of tables share.
 
 use super::dataset::Common;
 use crate::selection::refuse_column;
@@ -11,7 +11,7 @@ use bloscpack_datasets::{ArraySurvey, CArray};
 use bloscpack_error::Result;
 use serde_json::{Value, json};
 
-/// An array.
+/// An array in a directory of bcolz, BLZ or carray.
 pub(crate) struct Array {
     array: CArray,
     common: Common,
@@ -95,7 +95,7 @@ impl Container for Array {
     }
 }
 
-/// `complete`, or `unfinished` if superchunks are missing.
+/// The state in reports: `complete`, or `unfinished` if superchunks (the files in `data/`) are missing.
 pub(crate) fn state(is_complete: bool) -> &'static str {
     if is_complete {
         "complete"
@@ -115,7 +115,7 @@ pub(crate) fn ending(state: &str, is_interrupted: bool, notes: &[String]) -> Val
     })
 }
 
-/// An array with a survey of its superchunks.
+/// An array with a survey of its superchunks (the files in `data/`).
 pub(crate) struct SurveyedArray<'a> {
     pub array: &'a CArray,
     pub survey: ArraySurvey,
@@ -135,12 +135,12 @@ impl<'a> SurveyedArray<'a> {
         distinct(self.survey.filters.iter().map(|filter| filter.name()))
     }
 
-    /// Bytes of a full chunk.
+    /// Uncompressed bytes of a full chunk.
     fn chunk_bytes(&self) -> u64 {
         Region::all(self.array.chunk_shape()).bytes(self.array.dtype().itemsize())
     }
 
-    /// Bytes of the last chunk, if there is one.
+    /// Uncompressed bytes of the last chunk, if there are chunks.
     fn last_chunk(&self) -> Option<u64> {
         let last = self.array.chunks().checked_sub(1)?;
         let (shape, chunk) = (self.array.shape(), self.array.chunk_shape());
@@ -151,7 +151,7 @@ impl<'a> SurveyedArray<'a> {
         )
     }
 
-    /// Notes on everything unusual, each after this prefix.
+    /// Notes on everything unusual, each with this prefix.
     pub(crate) fn notes(&self, prefix: &str) -> Vec<String> {
         let survey = &self.survey;
         let mut notes: Vec<String> = Vec::new();
@@ -184,7 +184,7 @@ impl<'a> SurveyedArray<'a> {
         notes
     }
 
-    /// Adds the fields for scripts, except for what only the dataset knows.
+    /// Adds the JSON fields of the array, without those that describe the whole dataset.
     pub(crate) fn add_to(&self, summary: &mut Summary) {
         let array = self.array;
         summary.add(json!({
@@ -212,6 +212,7 @@ impl<'a> SurveyedArray<'a> {
         summary.add_json("attributes", array.attributes().text());
     }
 
+    /// Adds the text lines of the array.
     fn add_lines(&self, summary: &mut Summary) {
         let array = self.array;
         summary.line("dtype", array.dtype());
@@ -228,7 +229,7 @@ impl<'a> SurveyedArray<'a> {
         }
     }
 
-    /// How many superchunks the index describes, if there is one.
+    /// The state of the index; `None` without an index.
     pub(crate) fn index(&self) -> Option<String> {
         let (indexed, all) = (self.survey.indexed?, self.array.superchunks());
         let counted = count(all, "superchunk");
@@ -240,10 +241,11 @@ impl<'a> SurveyedArray<'a> {
     }
 }
 
-/// Zeros of up to this many bytes are shown as the dtype writes them.
+/// The largest element of zeros, in bytes, that is shown in the notation of its dtype.
 const MAX_ZEROS: u64 = 4096;
 
-/// The value of new elements: a single one, those of a row, or 0 for a long one of zeros.
+/// The value of elements that were never set: one element, the elements of a row, or 0 for zeros of more than [`MAX_ZEROS`]
+/// bytes.
 fn default(array: &CArray) -> Value {
     let dtype = array.dtype();
     let zeros = match usize::try_from(dtype.itemsize()) {

@@ -1,19 +1,20 @@
-//! Directories: what arrays and tables have in common.
+//! State and reports that arrays and tables in directories share.
 
 use crate::warnings::Warnings;
 use crate::{Report, interrupted};
 use bloscpack::Watch;
 use bloscpack_array as array;
 
-/// The common part of arrays and tables.
+/// The common part of the containers of arrays and tables.
 pub(crate) struct Common {
+    /// Whether the last writer was interrupted in a change.
     pub is_interrupted: bool,
     pub warnings: Warnings,
     pub watch: Watch,
 }
 
 impl Common {
-    /// A report, with the warnings that there were.
+    /// A report, with the warnings that were not taken yet.
     pub(crate) fn report(&self, mut report: array::Report) -> Report {
         let warnings = self.warnings.take().into_iter();
         let warnings = warnings.map(|warning| format!(".blpk: {warning}"));
@@ -21,7 +22,7 @@ impl Common {
         report.into()
     }
 
-    /// The notes of a summary: on a change that was interrupted, and these warnings.
+    /// The notes of a summary: on an interrupted change, followed by these warnings.
     pub(crate) fn notes(&self, warnings: &[String]) -> Vec<String> {
         let interrupted = self.is_interrupted.then(interrupted);
         interrupted.into_iter().chain(warnings.to_vec()).collect()

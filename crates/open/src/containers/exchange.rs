@@ -1,4 +1,4 @@
-//! Files of other programs: NumPy, CSV, lines of JSON, Arrow and Parquet.
+//! The container of files of other programs: NumPy, CSV, JSON lines, Arrow and Parquet.
 
 use crate::exchange::{BoxedSource, Format, ImportOptions, NpyFile, PartSource, Schema, open_at};
 use crate::selection::refuse_column;
@@ -13,25 +13,29 @@ use bloscpack_storage::{ReadAt as _, SharedSource};
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
-/// A file of another format.
+/// A file of another program.
 struct File {
     format: Format,
     bytes: SharedSource,
+    /// What the file itself does not say, such as the types of text.
     reading: ImportOptions,
     schema: Schema,
     rows: u64,
-    /// The source that was opened to find the schema, until rows are read from it.
+    /// The source that was opened to find the schema; the first reading of rows takes it.
     unread: Mutex<Option<BoxedSource<'static>>>,
-    /// The array of a `.npy` file.
+    /// The array of a `.npy` file, any box of which is read.
     array: Option<NpyFile<SharedSource>>,
     warnings: Warnings,
     watch: Watch,
 }
 
-/// Opens a file of another format; `reading` says what it does not say itself.
+/// Opens a file of another program: NumPy, CSV, JSON lines, Arrow or Parquet.
+///
+/// Text formats do not store types: `reading` gives them, otherwise the file is read once to find them.
 ///
 /// # Errors
-/// Returns the errors of [`open_at`](crate::exchange::open_at).
+/// Returns the errors of [`open_at`](crate::exchange::open_at), and `Code::Usage` if the options have a dtype, which is only
+/// for frames.
 pub fn open_file(
     bytes: SharedSource,
     format: Format,
@@ -59,7 +63,7 @@ pub fn open_file(
 }
 
 impl File {
-    /// The rows from the first on.
+    /// A source at the first row.
     fn source(&self) -> Result<BoxedSource<'static>> {
         let unread = self.unread.lock();
         let unread = unread.unwrap_or_else(PoisonError::into_inner).take();
@@ -69,22 +73,26 @@ impl File {
         }
     }
 
+    /// The names of the columns; `None` if the file is an array.
     fn names(&self) -> Option<Vec<String>> {
         let names = self.schema.columns.iter().map(|column| column.name.clone());
         self.schema.is_table.then(|| names.collect())
     }
 
+    /// The shape of the array, or the number of rows of the table.
     fn shape(&self) -> Vec<u64> {
         let array = self.schema.shape(self.rows).ok();
         let array = array.filter(|_| !self.schema.is_table);
         array.unwrap_or_else(|| vec![self.rows])
     }
 
+    /// Bytes of all rows; `None` if values vary in length, or for more than 64 bits count.
     fn bytes_of_rows(&self) -> Option<u64> {
         let bytes = self.rows.checked_mul(self.schema.row_bytes());
         bytes.filter(|_| !self.schema.has_varying())
     }
 
+    /// The dtype, if the file is an array.
     fn dtype(&self) -> Option<String> {
         match self.schema.columns.as_slice() {
             [column] if !self.schema.is_table => Some(column.dtype.to_string()),

@@ -1,4 +1,4 @@
-//! Bloscpack files, with content or with records.
+//! The container of Bloscpack files, with content or with records.
 
 use super::members::{
     self, codecs, filters, form, header, is_complete, is_indexed, lines, records, state,
@@ -26,14 +26,15 @@ use serde_json::json;
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// Longer ranges are worth several threads, if little has to be read before them.
+/// Ranges of more bytes are read in order with several threads, if they begin early enough in the file.
 const LONG: u64 = 64 << 20;
 
-/// A Bloscpack file.
+/// A Bloscpack file, read from a source or a stream.
 pub(crate) struct BloscpackFile {
     bytes: Bytes,
-    /// The array in it, once it was asked for.
+    /// The NumPy array in the file, parsed when it is first needed.
     array: OnceLock<NumpyFile<SharedSource>>,
+    /// A watch without a function: progress is counted where bytes of the file are read.
     unwatched: Watch,
 }
 
@@ -46,14 +47,14 @@ impl BloscpackFile {
         }
     }
 
-    /// Reads chunks by their positions.
+    /// A reader that finds chunks by the offset table, with a cache of this many bytes.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
         let source = self.bytes.source().ok_or_else(needs_file)?;
         let options = self.bytes.options.clone().cache(cache);
         IndexedReader::with_options(source.clone(), options)
     }
 
-    /// All metadata but what describes the records.
+    /// The metadata without the keys that describe the records.
     fn attributes_of_records(&self) -> Result<UserAttributes> {
         let source = self.bytes.source().ok_or_else(needs_file)?;
         let options = self.bytes.options.clone();
@@ -67,7 +68,7 @@ impl BloscpackFile {
         Ok(UserAttributes::new(attributes))
     }
 
-    /// Copies a part of the content.
+    /// Copies a part of the content, and returns the number of bytes.
     fn copy_content(&self, part: &Part, to: &mut dyn Write) -> Result<u64> {
         if let Some(copied) = self.copy_by_position(part, to)? {
             return Ok(copied);
@@ -82,7 +83,7 @@ impl BloscpackFile {
         part.check(done?, decoder.passed())
     }
 
-    /// Reads part of a file without what precedes it, if that is faster.
+    /// Reads a part without what precedes it. `None` if reading in order is faster, or possible where this is not.
     fn copy_by_position(&self, part: &Part, to: &mut dyn Write) -> Result<Option<u64>> {
         let bounds = match part {
             Part::Bytes(bounds) if self.bytes.source().is_some() => Some(*bounds),
@@ -111,6 +112,7 @@ impl BloscpackFile {
     }
 }
 
+/// The range of the content that a chunk holds.
 fn chunk_range(reader: &IndexedReader<SharedSource>, chunk: u64) -> Result<std::ops::Range<u64>> {
     let chunks = reader.chunks();
     let range = reader.chunk_range(chunk)?;
@@ -217,7 +219,7 @@ impl Container for BloscpackFile {
         Ok(Some(Box::new(array)))
     }
 
-    /// Records are rows: of a table if they are JSON objects, or else of text.
+    /// Records are rows: of a table if they are JSON objects, otherwise of a column of text.
     fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
         if self.kind() != Kind::Records {
             return crate::columns_of_arrays(self, selection);
@@ -258,7 +260,7 @@ impl Container for BloscpackFile {
     }
 
     fn watch(&self) -> &Watch {
-        // The bytes are watched where they are read.
+        // Progress is counted where bytes of the file are read.
         &self.unwatched
     }
 
@@ -267,12 +269,12 @@ impl Container for BloscpackFile {
     }
 }
 
-/// The totals of all members, each of which is passed on.
+/// The totals over all members (concatenated files). Each member's summary is passed on.
 struct Totals<'a> {
     take: &'a mut dyn FnMut(Summary) -> Result<()>,
     count: u64,
     first: Option<Member>,
-    /// The records of all members, if their number is known.
+    /// The number of records in all members, if it is known.
     records: Option<u64>,
     chunks: u64,
     uncompressed: u64,
@@ -304,7 +306,7 @@ impl<'a> Totals<'a> {
     fn add(&mut self, mut member: Member) -> Result<()> {
         member.offsets = Offsets::Absent;
         let records = records(&member);
-        // These saturate: they are only shown, and hostile members may claim any number.
+        // Saturates: the sums are only shown, and hostile members may claim any number.
         let sum = self.records.zip(records);
         self.records = sum.map(|(sum, more)| sum.saturating_add(more));
         self.chunks = self.chunks.saturating_add(member.chunks);
@@ -318,7 +320,7 @@ impl<'a> Totals<'a> {
         }
         self.count += 1;
         let Some(first) = &self.first else {
-            // If it is the only one, its records may be counted in another way.
+            // If it is the only member, its packed records are counted later.
             self.first = Some(member);
             return Ok(());
         };
@@ -328,7 +330,7 @@ impl<'a> Totals<'a> {
         (self.take)(members::summary(&member, records))
     }
 
-    /// Passes on an only member, after finding the number of its packed records if it is not stated elsewhere.
+    /// Passes on the summary of an only member, and counts its packed records if no header states their number.
     fn end(&mut self, file: &Bytes) -> Result<()> {
         let Some(first) = self.first.as_ref().filter(|_| self.count == 1) else {
             return Ok(());
@@ -342,7 +344,7 @@ impl<'a> Totals<'a> {
         (self.take)(members::summary(first, self.records))
     }
 
-    /// All of it, with a place for the members.
+    /// The summary of the whole file, with an empty list of members.
     fn summary<T: ToString>(self, kind: Kind, len: Option<u64>, warnings: &[T]) -> Summary {
         let mut summary = match &self.first {
             Some(first) => header(first, self.records),

@@ -1,4 +1,4 @@
-//! Folders with something below them that can be opened.
+//! The container of folders that hold inputs, at any depth.
 
 use crate::probe::{Family, probe_folder};
 use crate::summary::{Line, Summary};
@@ -13,22 +13,22 @@ use serde_json::json;
 use std::io;
 use std::sync::Arc;
 
-/// Opens the member with this path.
+/// Opens the member at a path.
 type OpenMember = dyn Fn(&str) -> Result<Box<dyn Container>> + Send + Sync;
 
-/// A folder with something below it that can be opened.
+/// A folder with members, which can be opened.
 struct Folder {
     members: Vec<String>,
-    /// Files of other kinds, and links.
+    /// The number of other files and links.
     others: u64,
     open: Box<OpenMember>,
-    /// Compares all files with digests that the store has of them, as an archive has.
+    /// Compares all files with the digests that the store keeps, as a ZIP archive does.
     place: Box<dyn Fn() -> Vec<io::Error> + Send + Sync>,
     watch: Watch,
 }
 
-/// The tree of what is below a folder, each opened by its path; `None` if there is nothing that can be opened. `place` compares all
-/// files with digests that the store has of them. It goes through all of the folder.
+/// Searches a whole folder for inputs, which become its members; `None` if there are none. `place` compares all files with the
+/// digests that the store keeps of them.
 pub(crate) fn of_store(
     store: &Below,
     open: impl Fn(&str) -> Result<Box<dyn Container>> + Send + Sync + 'static,
@@ -46,13 +46,13 @@ pub(crate) fn of_store(
     Ok((!folder.members.is_empty()).then(|| Box::new(folder) as Box<dyn Container>))
 }
 
-/// Endings of the files that are members of a folder.
+/// The endings of files that become members.
 const ENDINGS: [&str; 4] = [".blp", ".b2nd", ".b2frame", ".b2z"];
-/// The depth of folders below which nothing is looked for.
+/// The maximum depth of the search.
 const MAX_DEPTH: usize = 64;
 
-/// The paths of what can be opened below a store, sorted: folders by their files, files by the endings of their names; and how many
-/// files are of other kinds.
+/// The sorted paths of all inputs below a store, and the number of other files. A folder is an input by its marker files, a
+/// file by the ending of its name.
 fn members_of(all: &Below) -> Result<(Vec<String>, u64)> {
     let (mut members, mut others, mut open) = (Vec::new(), 0, vec![Key::root()]);
     while let Some(at) = open.pop() {
@@ -72,7 +72,7 @@ fn members_of(all: &Below) -> Result<(Vec<String>, u64)> {
                 others += 1;
                 continue;
             };
-            // The files that macOS puts beside others have their endings.
+            // macOS puts files named `._NAME` beside others.
             let is_ours = |name: &str| {
                 !name.starts_with("._") && ENDINGS.iter().any(|ending| name.ends_with(ending))
             };
@@ -139,7 +139,7 @@ impl Container for Folder {
                 Err(error) => errors.push(error),
             }
         }
-        // Files that belong to no member, or that members read in part.
+        // Damage of files that no member reads, or that members read in part.
         errors.extend(
             (self.place)()
                 .into_iter()

@@ -1,4 +1,4 @@
-//! Blosc2 frames, and the n-dimensional arrays in them.
+//! The container of Blosc2 frames, and of the n-dimensional arrays in them.
 
 use crate::elements::{self, cut, within, write};
 use crate::error::no_chunk;
@@ -19,28 +19,30 @@ use bloscpack_wire::internal::to_u64;
 use std::io::Write;
 use std::ops::Range;
 
-/// A frame.
+/// A Blosc2 frame that was opened.
 pub(crate) struct FrameContainer {
     contents: Contents,
     /// Opens the same frame again.
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: Options,
     warnings: Warnings,
-    /// Compares the bytes with a digest that a store has of them.
+    /// Compares the bytes with a digest that a store keeps of them.
     place: Option<VerifyPlace>,
 }
 
 type VerifyPlace = Box<dyn Fn() -> Vec<Error> + Send + Sync>;
 
-/// The content of a frame.
+/// What the frame contains.
 enum Contents {
+    /// An n-dimensional array.
     Array(Box<NdArray>),
+    /// Chunks of bytes, or a tensor (an array without shapes of chunks).
     Chunks(Box<Frame>),
-    /// An array whose description is damaged.
+    /// An array whose metadata is damaged.
     Broken(Box<Frame>),
 }
 
-/// Opens a contiguous frame.
+/// Opens a contiguous frame: one in a single file.
 pub(crate) fn open_source(
     source: SharedSource,
     options: &Options,
@@ -51,7 +53,7 @@ pub(crate) fn open_source(
     new(Box::new(open), options, warnings)
 }
 
-/// Opens a frame in a store, whose bytes `place` compares with what the store has of them.
+/// Opens a frame in a store. `place` compares its bytes with the digest that the store keeps.
 pub(crate) fn open_member(
     source: SharedSource,
     options: &Options,
@@ -64,7 +66,7 @@ pub(crate) fn open_member(
     Ok(Box::new(frame))
 }
 
-/// Opens the sparse frame in a folder.
+/// Opens a sparse frame: a folder with one file per chunk.
 pub(crate) fn open_folder(folder: Below, options: &Options) -> Result<Box<dyn Container>> {
     let opener = options.clone();
     let open = move || Frame::open_store(folder.clone(), &opener);
@@ -104,7 +106,7 @@ impl FrameContainer {
         }
     }
 
-    /// The array, if there is one.
+    /// The array; `None` if the frame contains none.
     fn found(&self) -> Result<Option<&NdArray>> {
         match &self.contents {
             Contents::Array(array) => Ok(Some(array)),
@@ -113,7 +115,7 @@ impl FrameContainer {
         }
     }
 
-    /// The array that the chunks of a plain frame are.
+    /// The chunks as an array, if the frame describes a tensor and no dtype was given.
     fn tensor(&self) -> Result<Option<Tensor<'_>>> {
         match &self.contents {
             Contents::Chunks(frame) if self.options.dtype.is_none() => Tensor::of(frame),
@@ -121,7 +123,7 @@ impl FrameContainer {
         }
     }
 
-    /// The array. If there is none, the error says why.
+    /// The array. Without one, the error says why.
     fn require_array(&self) -> Result<&NdArray> {
         match &self.contents {
             Contents::Array(array) => Ok(array),
@@ -149,7 +151,7 @@ impl FrameContainer {
         part.check(copied, frame.content_len())
     }
 
-    /// The chunks to read, and the range of the frame's bytes to copy.
+    /// The chunks to read, and the range of the frame's content to copy.
     fn numbers(&self, part: &Part) -> Result<(Range<u64>, Range<u64>)> {
         let chunks = self.frame().chunks();
         let bytes = match part {
@@ -171,7 +173,7 @@ impl FrameContainer {
 }
 
 impl FrameContainer {
-    /// The dtype of the elements: the given one, that of the file, or else void.
+    /// The dtype of the elements: the given one, else the stored one, else void of the element's size.
     fn dtype(&self, array: &NdArray) -> Result<DType> {
         let dtype = self.options.dtype.as_ref().or(array.dtype());
         match (dtype, array.dtype_text()) {
@@ -240,7 +242,7 @@ impl Container for FrameContainer {
         let array = self.require_array()?;
         let mut retyped = Retyped::new(array, self.dtype(array)?)?;
         if let Err(error) = array.user_attributes() {
-            // The elements are sound without it.
+            // The elements are sound without the metadata.
             self.warnings
                 .add([format!("its metadata is left out: {error}")]);
             retyped = retyped.without_attributes();

@@ -11,17 +11,17 @@ use bloscpack_frames::{ArrayMeta, Frame, FrameHeader, FrameKind, Tensor, Virtual
 use bloscpack_wire::internal::to_u64;
 use serde_json::{Map, Value, json};
 
-/// A frame with everything that is reported on it.
+/// A frame, with everything that its summary reports.
 struct Survey<'a> {
     frame: &'a Frame,
     meta: Option<ArrayMeta>,
     tensor: Option<Tensor<'a>>,
     codecs: Vec<&'static str>,
+    /// Name and length of each variable-length metalayer.
     vlmetalayers: Vec<(&'a str, usize)>,
     notes: Vec<String>,
 }
 
-/// The summary of a frame.
 pub(crate) fn summary(frame: &Frame) -> Result<Summary> {
     let survey = Survey::of(frame)?;
     let mut summary = Summary::new(Kind::Frame);
@@ -65,6 +65,7 @@ impl<'a> Survey<'a> {
         Ok(survey)
     }
 
+    /// Collects the codecs from the headers of the first chunks.
     fn survey_chunks(&mut self) {
         let (frame, mut codecs) = (self.frame, Vec::new());
         let all = frame.chunks();
@@ -100,7 +101,7 @@ impl<'a> Survey<'a> {
         self.frame.kind() == FrameKind::Contiguous
     }
 
-    /// The dtype in the notation of datasets, or as the file has it.
+    /// The dtype in NumPy's notation, or as stored if it is unknown.
     fn dtype(&self) -> Option<String> {
         if let Some(tensor) = &self.tensor {
             return Some(tensor.dtype().to_string());
@@ -115,7 +116,7 @@ impl<'a> Survey<'a> {
         tensor.or(self.meta.as_ref().map(|meta| &*meta.shape))
     }
 
-    /// Bytes of the elements, or of the data of a frame without an array.
+    /// Uncompressed bytes of the array, or of all chunks if there is no array.
     fn content_len(&self) -> u64 {
         let itemsize = self.frame.typesize().into();
         match &self.meta {
@@ -124,7 +125,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Bytes of the last chunk, if there is one.
+    /// Uncompressed bytes of the last chunk, if there are chunks.
     fn last_chunk(&self) -> Option<u64> {
         let before = self.frame.chunks().checked_sub(1)? * u64::from(self.frame.chunk_size());
         // A frame may claim fewer bytes than its chunks have.
@@ -243,7 +244,7 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The bits of the flags that contain the version of the format.
+/// The bits of the flags that hold the format version.
 const VERSION: u8 = 0x0f;
 
 fn layer(name: &str, len: usize) -> String {
@@ -257,7 +258,7 @@ fn lengths<'a>(layers: impl Iterator<Item = (&'a str, usize)>) -> Value {
     members.into()
 }
 
-/// The filters of new blocks, in order.
+/// The names of the filters that new blocks get, in order.
 fn filters(header: &FrameHeader) -> Vec<&'static str> {
     let Ok(pipeline) = FilterPipeline::from_ids(header.filters, header.filters_meta) else {
         return vec!["unknown"];

@@ -1,4 +1,4 @@
-//! Summaries of the members of a Bloscpack file.
+//! The summaries of the members of a Bloscpack file. A member is one of several concatenated files, or the only one.
 
 use crate::Kind;
 use crate::summary::{Line, Summary, distinct};
@@ -7,7 +7,7 @@ use bloscpack::survey::{Member, State};
 use bloscpack_wire::{Form, FormatVersion, Packing};
 use serde_json::{Value, json};
 
-/// The number of records of a member, if it contains records and their number is known.
+/// The number of records of a member; `None` if it holds content, or if the number is unknown.
 pub(crate) fn records(member: &Member) -> Option<u64> {
     match form(member) {
         Some(Form::Records { .. }) => Some(member.chunks),
@@ -20,16 +20,16 @@ pub(crate) fn is_complete(member: &Member) -> bool {
     matches!(member.state, State::Complete | State::Unindexed)
 }
 
-/// The state of a member, in the words of the contract.
+/// The state of a member in reports.
 pub(crate) fn state(member: &Member) -> &'static str {
     match member.state {
-        // The data is complete without its offsets.
+        // The data is complete without its offset table.
         State::Unindexed => State::Complete.name(),
         state => state.name(),
     }
 }
 
-/// Whether the offsets of a member are known.
+/// Whether the offset table of a member is complete.
 pub(crate) fn is_indexed(member: &Member) -> bool {
     member.header.offsets && member.state == State::Complete
 }
@@ -42,7 +42,7 @@ pub(crate) fn filters(member: &Member) -> impl Iterator<Item = &'static str> {
     member.filters.iter().map(|filter| filter.name())
 }
 
-/// The content of the chunks, if that is known.
+/// Whether chunks hold content, records or packed records; `None` if the metadata does not say.
 pub(crate) fn form(member: &Member) -> Option<Form> {
     Form::of(&member.header, member.metadata.as_ref()).ok()
 }
@@ -55,6 +55,7 @@ fn kind(member: &Member) -> Kind {
     }
 }
 
+/// The summary of one member.
 pub(crate) fn summary(member: &Member, records: Option<u64>) -> Summary {
     let mut summary = Summary::new(kind(member));
     summary.is_complete = is_complete(member);
@@ -74,7 +75,7 @@ pub(crate) fn summary(member: &Member, records: Option<u64>) -> Summary {
     summary
 }
 
-/// The content of header and metadata; null is unknown or absent.
+/// The fields of header and metadata; null is unknown or absent.
 pub(crate) fn header(member: &Member, records: Option<u64>) -> Summary {
     let header = &member.header;
     let mut summary = Summary::new(kind(member));
@@ -102,10 +103,10 @@ pub(crate) fn header(member: &Member, records: Option<u64>) -> Summary {
     summary
 }
 
-/// No dtype or name of a packing is longer.
+/// The longest dtype or packing, in bytes of JSON, that is parsed.
 const LONGEST: usize = 1 << 16;
 
-/// The records according to the metadata; null is unknown or absent.
+/// The packing and the dtype of records that the metadata states; null is unknown or absent.
 fn declared(member: &Member) -> Value {
     let stated = |key: &str| {
         let text = member.metadata.as_ref()?.get_text(key)?;
@@ -124,7 +125,7 @@ fn declared(member: &Member) -> Value {
     json!({ "packing": packing, "dtype": stated("dtype") })
 }
 
-/// The number of records, for people.
+/// The number of records and their packing, as text.
 fn packed(member: &Member, records: Option<u64>) -> String {
     let count = or_unknown(records);
     match form(member) {
@@ -137,7 +138,7 @@ fn packed(member: &Member, records: Option<u64>) -> String {
     }
 }
 
-/// The lines about a member.
+/// The text lines of a member.
 pub(crate) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
     let (header, version) = (&member.header, member.header.version.number());
     let mut lines = Summary::new(kind(member));

@@ -1,4 +1,4 @@
-//! The containers: one for each kind.
+//! The implementations of [`Container`](crate::Container), one for each kind.
 
 pub(crate) mod array;
 pub(crate) mod dataset;

@@ -1,4 +1,4 @@
-//! Packed records, without separators.
+//! Copies the content of packed records, without separators.
 
 use crate::Part;
 use crate::bytes::Bytes;
@@ -11,10 +11,10 @@ use std::cell::RefCell;
 use std::io::{self, BufWriter, Read, Write};
 use std::ops::Range;
 
-/// Bytes that are buffered at most. A longer record is written directly.
+/// The size of the output buffer. A longer record is written directly.
 const BUFFER_LEN: usize = 256 << 10;
 
-/// Writes the wanted part of the records.
+/// Writes the selected part of the records, and returns the number of bytes.
 pub(crate) fn copy(file: &Bytes, part: &Part, to: &mut dyn Write) -> Result<u64> {
     let out = Out {
         to: RefCell::new(BufWriter::with_capacity(BUFFER_LEN, to)),
@@ -24,7 +24,7 @@ pub(crate) fn copy(file: &Bytes, part: &Part, to: &mut dyn Write) -> Result<u64>
         Part::Chunk(chunk) => by_chunk(file, *chunk, &out),
         _ => in_order(file, part, &out),
     };
-    // Buffered bytes are sound, also after an error.
+    // Buffered bytes are sound, even after an error.
     let _ = out.flush();
     let (to, error) = (out.to.into_inner(), out.error.into_inner());
     // After an error, the buffer is not written again.
@@ -41,7 +41,7 @@ pub(crate) fn copy(file: &Bytes, part: &Part, to: &mut dyn Write) -> Result<u64>
 /// A buffered output that readers can flush.
 struct Out<'a> {
     to: RefCell<BufWriter<&'a mut dyn Write>>,
-    /// The first error of writing. A reader cannot pass it on as that.
+    /// The first write error, which a reader cannot pass on as an error of the target.
     error: RefCell<Option<io::Error>>,
 }
 
@@ -65,7 +65,7 @@ impl Out<'_> {
     }
 }
 
-/// Flushes the output before it waits for more input, so that every record arrives as soon as it was read.
+/// Flushes the output before it waits for input, so each record arrives as soon as it was read.
 struct FlushingReader<'a, 'b, R> {
     reader: R,
     out: &'a Out<'b>,
@@ -78,7 +78,7 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
     }
 }
 
-/// Writes the records of a chunk.
+/// Writes the records of one chunk.
 fn by_chunk(file: &Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
     let source = file.source().ok_or_else(needs_file)?;
     let reader = IndexedRecordReader::with_options(source.clone(), file.options.clone())?;
@@ -107,7 +107,7 @@ fn in_order(file: &Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> {
     done
 }
 
-/// Copies a range of the records' bytes. Returns how many were copied, and how many were passed or copied.
+/// Copies a range of the records' bytes. Returns how many bytes were copied, and how many were passed in total.
 fn copy_range(
     wanted: Range<u64>,
     reader: &mut RecordReader<impl Read>,

@@ -1,4 +1,4 @@
-//! Tables in directories.
+//! The container of tables in directories.
 
 use super::array::{SurveyedArray, ending, state};
 use super::dataset::Common;
@@ -12,9 +12,9 @@ use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::{Error, Result};
 use serde_json::json;
 
-/// A table.
+/// A table in a directory of bcolz, BLZ or carray.
 pub(crate) struct Table {
-    /// Only a dataset has all of its methods.
+    /// Always a table. `Dataset` has methods that `CTable` lacks.
     dataset: Dataset,
     common: Common,
 }
@@ -35,7 +35,7 @@ impl Table {
     }
 }
 
-/// Bytes of all elements, as far as the columns can be opened.
+/// Uncompressed bytes of the columns that can be opened.
 fn nbytes(table: &CTable) -> u64 {
     let columns = table
         .names()
@@ -146,7 +146,7 @@ impl Container for Table {
     }
 }
 
-/// The columns of a table, with what is known of their superchunks.
+/// The columns of a table, with surveys of their superchunks.
 struct Columns<'a> {
     columns: Vec<(&'a str, SurveyedArray<'a>)>,
     rows: u64,
@@ -163,14 +163,14 @@ impl Columns<'_> {
         distinct(self.columns.iter().flat_map(|(_, array)| of(array)))
     }
 
-    /// The checksum of all columns, if it is the same.
+    /// The checksum, if all columns have the same.
     fn checksum(&self) -> Option<&'static str> {
         let mut all = self.columns.iter().map(|(_, array)| array.array.checksum());
         let first = all.next()?;
         all.all(|one| one == first).then(|| first.name())
     }
 
-    /// Adds the fields for scripts; null is what an array has and a table has not.
+    /// Adds the JSON fields; those that only arrays have are null.
     fn add_to(&self, summary: &mut Summary, table: &CTable) {
         summary.add(json!({
             "rows": self.rows,
@@ -199,12 +199,13 @@ impl Columns<'_> {
         summary.add_parts("columns", columns.collect());
     }
 
-    /// Bytes of all superchunks, where the store can list them.
+    /// Compressed bytes of all columns; `None` if the store cannot list files.
     fn compressed(&self) -> Option<u64> {
         let mut bytes = self.columns.iter().map(|(_, column)| column.survey.bytes);
         bytes.try_fold(0, |all: u64, bytes| Some(all.saturating_add(bytes?)))
     }
 
+    /// Adds the text lines.
     fn add_lines(&self, summary: &mut Summary, table: &CTable) {
         summary.line("rows", self.rows);
         summary.line("checksum", self.checksum().unwrap_or("differs"));
@@ -248,7 +249,7 @@ impl Columns<'_> {
     }
 }
 
-/// The note on columns of different lengths, which a crash of another program leaves.
+/// A note about columns of different lengths, which a crash of another program leaves.
 fn uneven(columns: &[(&str, SurveyedArray<'_>)]) -> Option<String> {
     let rows = columns.iter().map(|(_, column)| column.array.rows());
     let (least, most) = (rows.clone().min()?, rows.max()?);

@@ -1,17 +1,15 @@
-//! Sizes in bytes as people write them: `1M`, `0.5K`, `1048576`.
+//! Sizes in bytes as users write them: `1M`, `0.5K`, `1048576`.
 
 pub use crate::text::pretty;
 
-/// The units, by their letter: powers of 1024 as in the Python tool.
+/// The units by letter, as powers of 1024, as in the Python tool.
 const UNITS: [(char, u32); 5] = [('B', 0), ('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// Parses a number of bytes.
-///
-/// A number, then nothing or one of `B K M G T` in either case; `K` may also be written `KB` or `KiB`, and so on. With a
-/// unit, the number may have a decimal point, but the result must be a whole number.
+/// Parses a number of bytes: a number, optionally followed by one of `B K M G T` in either case. `K` may also be written `KB`
+/// or `KiB`, and so on. A number with a unit may have a decimal point, but the result must be a whole number.
 ///
 /// # Errors
-/// Returns what is wrong with the text, for the user.
+/// Returns a message for the user.
 pub fn parse(text: &str) -> Result<u64, String> {
     let size = Size::of(text)?;
     if size.is_whole() {
@@ -20,15 +18,15 @@ pub fn parse(text: &str) -> Result<u64, String> {
     Err(format!("'{text}' is not a whole number of bytes"))
 }
 
-/// Parses a number of bytes as the Python tool does: the result is rounded down.
+/// Parses a number of bytes as the Python tool does, rounded down.
 ///
 /// # Errors
-/// Returns what is wrong with the text, for the user.
+/// Returns a message for the user.
 pub fn parse_rounded(text: &str) -> Result<u64, String> {
     Size::of(text)?.bytes(text)
 }
 
-/// A number of bytes, which need not be whole.
+/// A number of bytes as a fraction.
 struct Size {
     numerator: u128,
     denominator: u128,

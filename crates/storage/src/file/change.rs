@@ -1,4 +1,10 @@
 //! [`Change`]: pieces of a file that are written atomically.
+//!
+//! ```text
+//!  free_from: None          all bytes ──► journal ──► commit ──► file
+//!  free_from: Some(end)     0 ................ end + 128 ................
+//!                           ──► journal                 directly into the file, which readers ignore there
+//! ```
 
 use super::journaled::{Begun, JournaledFile};
 use crate::convert::{end_of, min_len, to_u64, to_usize};
@@ -9,46 +15,61 @@ use crc32fast::Hasher;
 use std::io;
 use std::ops::Range;
 
-/// Bytes at the beginning of the free part of a file that go through the journal: they are zeros
-/// until the change is committed, so that nothing after the old end looks like a chunk, or like a
-/// member after a digest.
+/// Bytes at the beginning of the free part of a file that go through the journal. They stay zero until the
+/// commit, so that bytes after the old end look neither like a chunk nor, after a digest, like another
+/// Bloscpack file.
 pub const GAP: u64 = 128;
 
-/// A change to a [`JournaledFile`].
+/// A change of a [`JournaledFile`], made of pieces that [`commit`](Self::commit) writes atomically.
 ///
-/// Without [`commit`](Self::commit) it has no effect: everything it has left is removed before the
-/// next change begins, or when the file is dropped.
+/// Without a commit it has no effect: what it has written is removed before the next change begins, or when the
+/// file is dropped. Memory is taken for the list of pieces, not for their bytes, which go into the journal or
+/// the free part of the file.
 ///
-/// As a [`ReadAt`] source it is the file as it will be.
+/// As a [`ReadAt`] source it is the file with the pieces put so far.
+///
+/// ```
+/// use bloscpack_storage::{JournaledFile, LockTimeout, Memory, ReadAt};
+///
+/// let folder = Memory::from([("data", b"abcdef".to_vec())]);
+/// let mut file = JournaledFile::open(folder.clone(), "data".as_ref(), &LockTimeout::default())?;
+/// let mut change = file.change(None)?;
+/// change.put(4, b"EFGH")?;
+/// assert_eq!(change.read_bytes(0, 8)?, b"abcdEFGH".as_slice());
+/// drop(change);
+/// assert_eq!(folder.bytes("data").as_deref(), Some(&b"abcdef"[..]));
+/// # Ok::<(), bloscpack_storage::Error>(())
+/// ```
 pub struct Change<'a, F: Folder> {
     file: &'a mut JournaledFile<F>,
     draft: Draft,
 }
 
-/// The part of a [`Change`] that a caller keeps beside the file between two uses: see
-/// [`pause`](Change::pause) and [`resume`](JournaledFile::resume).
+/// The state of a [`Change`] without its borrow of the file: see [`pause`](Change::pause) and
+/// [`resume`](JournaledFile::resume).
 #[derive(Debug)]
 pub struct Draft {
     pieces: Pieces,
-    /// Where the journal ends.
+    /// Where the journal's bytes end.
     end: u64,
-    /// From here on bytes go directly into the file.
+    /// From this position, bytes go directly into the file.
     direct_from: Option<u64>,
-    /// Whether any did.
+    /// Whether any bytes went directly into the file.
     is_direct: bool,
 }
 
 impl<F: Folder> JournaledFile<F> {
-    /// Begins a change.
+    /// Begins a change, and removes what an abandoned one has left.
     ///
-    /// If `free_from` is given, bytes of the file from that position on mean nothing to any reader:
-    /// the file is truncated there, and what the change puts after it goes directly into the file,
-    /// except for the first 128 bytes.
+    /// `free_from` is the position after which no reader looks at the file's bytes, for example the end of its
+    /// last chunk. If it is given, the file is truncated there at once, and bytes that the change puts at
+    /// `free_from` + 128 or later are written directly into the file. All other bytes are written twice: to the
+    /// journal, then to the file.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the file or its journal was moved or
-    /// removed; an error if another program has changed the file, or an earlier error has left its
-    /// state unknown; and any error of file and journal.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the file or its journal was moved, removed or replaced;
+    /// an error if another program has changed the file, if an earlier error has left its state unknown, or in
+    /// a forked child; and any error of the file and the journal.
     pub fn change(&mut self, free_from: Option<u64>) -> io::Result<Change<'_, F>> {
         self.check()?;
         self.abandon()?;
@@ -68,8 +89,8 @@ impl<F: Folder> JournaledFile<F> {
         Ok(Change { file: self, draft })
     }
 
-    /// Truncates the file and syncs that: if the bytes came back after a crash, together with bytes
-    /// of a new change after them, they might mean something.
+    /// Truncates the file and syncs it. Bytes that came back after a crash could form a chunk together with the
+    /// new bytes after them.
     fn truncate(&mut self, end: u64) -> io::Result<()> {
         if self.file.size()? > end {
             self.set_len(end)?;
@@ -78,13 +99,14 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Resumes a change of this file that was [paused](Change::pause), if no other was begun since.
+    /// Continues a change of this file that was [paused](Change::pause). No other change may have begun in
+    /// between.
     #[doc(hidden)]
     pub fn resume(&mut self, draft: Draft) -> Change<'_, F> {
         Change { file: self, draft }
     }
 
-    /// Reads the file as it will be once the change of this draft is committed.
+    /// Reads the file as it will be after the commit of this draft.
     ///
     /// # Errors
     /// Returns any error of file and journal.
@@ -93,7 +115,7 @@ impl<F: Folder> JournaledFile<F> {
         self.with(draft).read_at(at, buf)
     }
 
-    /// The file with the pieces of a change.
+    /// The file with the pieces of a change laid over it.
     fn with<'a>(&'a self, draft: &'a Draft) -> Overlay<'a, F::File, F::File> {
         Overlay {
             file: &self.file,
@@ -104,28 +126,31 @@ impl<F: Folder> JournaledFile<F> {
 }
 
 impl<'a, F: Folder> Change<'a, F> {
-    /// Releases the file; [`resume`](JournaledFile::resume) continues the change.
+    /// Releases the borrow of the file. [`resume`](JournaledFile::resume) continues the change.
     #[doc(hidden)]
     #[must_use]
     pub fn pause(self) -> Draft {
         self.draft
     }
 
-    /// Puts bytes into the new file, from position `at` on. No two calls may overlap. Bytes of a
-    /// call that has failed were not put, and others may take their place.
+    /// Puts bytes at position `at` of the new content. Pieces must not overlap, and may be put in any order. If
+    /// a call fails, its bytes were not put, and the range can be put again.
+    ///
+    /// Bytes before the old end overwrite; bytes after it extend the file.
     ///
     /// # Errors
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for bytes past the last position, and
-    /// any error of file and journal.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if `at` plus the length exceeds 2^64-1, and any
+    /// error of the file and the journal.
     pub fn put(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         end_of(at, to_u64(bytes.len()))?;
         let journaled_len = match self.draft.direct_from {
-            // All of them, if they begin after that position.
+            // All bytes are direct if they begin after that position.
             Some(from) => min_len(from.saturating_sub(at), bytes.len()),
             None => bytes.len(),
         };
         let (journaled, direct) = bytes.split_at(journaled_len);
-        // A piece gets its place when nothing can fail any more: the next one may get the same.
+        // A piece gets its place only after the last operation that can fail, because the next piece may get
+        // the same place.
         if !direct.is_empty() {
             self.draft.is_direct = true;
             let at = at + to_u64(journaled_len);
@@ -138,8 +163,8 @@ impl<'a, F: Folder> Change<'a, F> {
         Ok(())
     }
 
-    /// Writes bytes into the journal that have no place in the file yet, and returns where they are
-    /// in the journal.
+    /// Writes bytes into the journal whose position in the file is not known yet, and returns their range in
+    /// the journal.
     ///
     /// # Errors
     /// Returns any error of the journal.
@@ -163,10 +188,10 @@ impl<'a, F: Folder> Change<'a, F> {
         self.file.journal.read_exact_at(staged.start, bytes)
     }
 
-    /// Gives staged bytes their place in the file; `hasher` has the state after these bytes.
+    /// Gives staged bytes their position in the file. `hasher` is the state of the crc32 after these bytes.
     ///
     /// # Errors
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for bytes past the last position.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) if `at` plus the length exceeds 2^64-1.
     #[doc(hidden)]
     pub fn place(&mut self, at: u64, staged: &Range<u64>, hasher: Hasher) -> io::Result<()> {
         let len = staged.end - staged.start;
@@ -185,14 +210,19 @@ impl<'a, F: Folder> Change<'a, F> {
         Ok(())
     }
 
-    /// Makes the change. The file then has the length `new_len`, at least 1.
+    /// Makes the change, and truncates or extends the file to `new_len` bytes, at least 1. Every byte below
+    /// `new_len` must come from the old content or from a piece. Returns when the change would survive a power
+    /// cut. A change without pieces and with the current length does nothing.
+    ///
+    /// The change is used up, also after an error: begin a new one to repeat it.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the file in
-    /// time, [`InvalidInput`](io::ErrorKind::InvalidInput) for a length of 0, and any error of file
-    /// and journal. After an error of file or journal everything else is refused: the file has its
-    /// old content, or the next writer completes the change. An error that contains
-    /// [`Error::Committed`](crate::Error::Committed) says that it is the latter.
+    /// The file is unchanged and can be changed again after [`InvalidInput`](io::ErrorKind::InvalidInput) for a
+    /// length of 0, [`StorageFull`](io::ErrorKind::StorageFull) or a similar error of [`WriteAt::reserve`], and
+    /// [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers that lock the file do not release it in time.
+    /// An error that contains [`Error::Committed`](crate::Error::Committed) means that the change is committed:
+    /// do not repeat it, the next writer completes it. After any other error the state of the file is unknown;
+    /// all further changes are refused, and opening it again finds the old or the new content.
     pub fn commit(self, new_len: u64) -> io::Result<&'a mut JournaledFile<F>> {
         let Self { file, draft } = self;
         file.process.check()?;
@@ -209,11 +239,11 @@ impl<'a, F: Folder> Change<'a, F> {
         if pieces.is_empty() && file.file.size()? == new_len {
             return Ok(file);
         }
-        // A full disk shows now, and not once the change is committed.
+        // Detects a full disk before the commit.
         for (at, piece) in &pieces {
             file.file.reserve(*at, piece.len)?;
         }
-        // If anything fails from here on, the state on the disk is unknown.
+        // After an error from here, the state of the disk is unknown.
         file.is_poisoned = true;
         if is_direct {
             file.file.sync()?;
@@ -229,7 +259,7 @@ impl<'a, F: Folder> Change<'a, F> {
         Ok(file)
     }
 
-    /// Refuses to change the file in a process that was forked since it was opened.
+    /// Refuses to change the file in a forked child.
     pub(super) fn check_process(&self) -> io::Result<()> {
         self.file.process.check()
     }
@@ -244,7 +274,7 @@ impl<'a, F: Folder> Change<'a, F> {
     }
 }
 
-/// The file as it will be.
+/// The file as it will be after the commit.
 impl<F: Folder> ReadAt for Change<'_, F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         self.file.with(&self.draft).read_at(at, buf)
@@ -255,7 +285,7 @@ impl<F: Folder> ReadAt for Change<'_, F> {
     }
 }
 
-/// The state of a hasher after these bytes.
+/// The state of a crc32 hasher after these bytes.
 fn crc_state(bytes: &[u8]) -> Hasher {
     let mut hasher = Hasher::new();
     hasher.update(bytes);

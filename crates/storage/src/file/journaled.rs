@@ -12,29 +12,32 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
 
-/// Bytes at a file's beginning that other programs change when they append to it.
+/// Bytes at the file's beginning that show whether another program has appended to it.
 const PREFIX_LEN: usize = 64;
-/// The first byte of a file while a change is put into it. No format whose files are changed in
-/// place may begin with it.
+/// The first byte of a file while a change is applied. A format whose files are changed in place must not begin
+/// with it.
 pub const MARK: u8 = b'!';
 const STILL_READ: &str = "other processes are still reading this file";
 
-/// A file that is open for writing: no other writer opens it, and each [`Change`](crate::Change) is
-/// made atomically, whatever interrupts it.
+/// A file that is open for writing. It excludes other writers, and each [`Change`](crate::Change) is atomic,
+/// whatever interrupts it.
 ///
 /// ```text
 ///   pieces ─► journal ─► sync ─► mark the file ─► sync ─► pieces into the file ─► sync ─► unmark ─► sync
 ///                                └─ from here on the change is committed; if needed, the next writer completes it
 /// ```
 ///
-/// A change first goes into a journal beside the file, `NAME.blpk-journal`. Once the journal is
-/// safe on the disk, a mark, `!`, replaces the file's first byte; then the pieces are put in their
-/// places, and finally the first byte comes back. Therefore a format whose files are changed in
-/// this way must not begin with `!`. A file without the mark is complete, and a journal beside it
-/// has no effect. A file with the mark is completed from its journal when it is next opened for
-/// writing; until then, a [`Snapshot`](crate::Snapshot) reads it through the journal.
+/// The new bytes go into a journal beside the file, `NAME.blpk-journal`. When the journal is synced, the mark
+/// `!` replaces the file's first byte; this commits the change. Then the pieces are written to their places,
+/// and the first byte is restored. A file without the mark is complete, and a journal beside it has no effect.
+/// A file with the mark is completed from its journal when it is next opened for writing; until then, a
+/// [`Snapshot`](crate::Snapshot) reads it through the journal. A format whose files are changed in this way
+/// must not begin with `!`, and a file cannot become empty.
 ///
-/// The journal is locked as long as this exists, and removed when it is dropped.
+/// The journal stays locked while this exists and is removed when it is dropped. Dropping discards an
+/// uncommitted change.
+///
+/// A forked child cannot change the file through its copy.
 ///
 /// ```
 /// use bloscpack_storage::{JournaledFile, LockTimeout, Memory};
@@ -59,12 +62,12 @@ pub struct JournaledFile<F: Folder> {
     pub(super) journal_name: OsString,
     pub(super) salt: Salt,
     pub(super) timeout: LockTimeout,
-    /// The process that has the journal locked.
+    /// The process that has locked the journal.
     pub(super) process: Process,
     /// An error has left the state of the disk unknown.
     pub(super) is_poisoned: bool,
     pub(super) begun: Option<Begun>,
-    /// The state in which this writer has left the file, once it has been opened.
+    /// The state in which this writer left the file; `None` until it is opened completely.
     pub(super) last_state: Option<FileState>,
     pub(super) keeper: Keeper<F::File>,
 }
@@ -72,11 +75,11 @@ pub struct JournaledFile<F: Folder> {
 /// A change that has begun and is not committed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun {
-    /// The position at which the file is truncated if the change is abandoned.
+    /// Where to truncate the file if the change is abandoned.
     pub truncate_at: Option<u64>,
 }
 
-/// The length and the first bytes of a file, which show whether another program has written to it.
+/// The length and the first bytes of a file, to detect writes of other programs.
 #[derive(Debug)]
 pub(super) struct FileState {
     size: u64,
@@ -91,8 +94,8 @@ impl FileState {
         Ok(Self { size, prefix })
     }
 
-    /// Whether a later state is this one. The file may have been shorter than the prefix when this
-    /// state was taken, and have been extended by this writer since.
+    /// Whether the file is still in this state. The file may have been shorter than the prefix when this was
+    /// taken, and extended by this writer afterwards.
     fn matches(&self, now: &Self) -> bool {
         let mut bytes = self.prefix.iter().zip(&now.prefix);
         self.size == now.size && bytes.all(|(before, now)| before == now)
@@ -112,7 +115,7 @@ impl<F: Folder> JournaledFile<F> {
         })
     }
 
-    /// Keeps what a commit will overwrite, if there are readers; the file is locked.
+    /// Saves what a commit will overwrite, if there are readers. The file is locked.
     fn keep(&mut self, journal: &Journal) -> io::Result<()> {
         self.for_readers(|keeper, site| {
             if !keeper.has_readers(site)? {
@@ -129,7 +132,7 @@ impl<F: Folder> JournaledFile<F> {
         })
     }
 
-    /// Does what the readers of the file need.
+    /// Runs `act` with the keeper and the site of this file.
     pub(super) fn for_readers(
         &mut self,
         act: impl FnOnce(&mut Keeper<F::File>, &FileSite<'_, F>) -> io::Result<()>,
@@ -142,7 +145,7 @@ impl<F: Folder> JournaledFile<F> {
         act(&mut self.keeper, &site)
     }
 
-    /// Puts another file in the place of this one, once it has the name.
+    /// Switches to another file that already has the name.
     pub(super) fn replace_file(&mut self, new: F::File) -> io::Result<()> {
         self.for_readers(|keeper, site| keeper.leave(site))?;
         let old = std::mem::replace(&mut self.file, new);
@@ -150,13 +153,13 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// The file with its current content, without a change that has begun.
+    /// The file with its committed content. Bytes after the end may belong to a change that has begun.
     pub fn file(&self) -> &F::File {
         &self.file
     }
 
-    /// Removes the temporary file of a replacement that was not committed, and syncs that: only a
-    /// journal with this salt names the file, and must not disappear before it.
+    /// Removes the temporary file of an uncommitted replacement, and syncs the folder. Only a journal with this
+    /// salt names the file, so the journal must not disappear first.
     pub(super) fn remove_replacement(&self, salt: Salt) -> io::Result<()> {
         match self.folder.remove(&replacement_name(salt)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -165,16 +168,17 @@ impl<F: Folder> JournaledFile<F> {
         }
     }
 
-    /// Writes an empty journal, which has no effect.
+    /// Resets the journal to an empty one, which has no effect.
     pub(super) fn begin_journal(&self) -> io::Result<()> {
         self.journal.set_len(0)?;
         self.journal.write_all_at(0, &self.salt.head())
     }
 
-    /// Refuses to continue after an error that has left the state of the file unknown.
+    /// Checks that the file can be changed.
     ///
     /// # Errors
-    /// Returns an error if there was such an error, and in a process that was forked since the file was opened.
+    /// Returns an error after an error that has left the state of the file unknown, and in a process that was
+    /// forked after opening.
     pub fn check(&self) -> io::Result<()> {
         self.process.check()?;
         if self.is_poisoned {
@@ -184,8 +188,8 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Does something whose failure leaves the state of the file unknown: after an error of `act`,
-    /// everything else is refused.
+    /// Runs an operation whose failure leaves the state of the file unknown. After an error of `act`, all
+    /// further changes are refused.
     #[doc(hidden)]
     pub fn at_risk<T, E>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         self.is_poisoned = true;
@@ -194,13 +198,13 @@ impl<F: Folder> JournaledFile<F> {
         Ok(done)
     }
 
-    /// Removes everything that a change has left that was begun and not committed.
+    /// Removes everything that an uncommitted change has left.
     pub(super) fn abandon(&mut self) -> io::Result<()> {
         let Some(Begun { truncate_at }) = self.begun else {
             return Ok(());
         };
         self.at_risk(|file| file.remove_replacement(file.salt))?;
-        // Under another name, another program may have appended to the file.
+        // If the file was moved, another program may have appended to it.
         if let Some(end) = truncate_at
             && self.check_others().is_ok()
         {
@@ -217,9 +221,9 @@ impl<F: Folder> JournaledFile<F> {
         there.unwrap_or(false)
     }
 
-    /// Refuses to change a file that was moved or removed, because the change would not be seen, and because the file
-    /// has another journal and perhaps another writer under its new name; and a file to which a program has written
-    /// that does not respect locks.
+    /// Refuses to change a file that was moved or removed, because the change would be lost and the file may
+    /// have another journal and another writer under its new name. Also refuses a file that a program without
+    /// locks has changed.
     pub(super) fn check_others(&self) -> io::Result<()> {
         self.process.check()?;
         if !self.folder.leads_to(&self.name, &self.file)? || !self.has_journal() {
@@ -242,9 +246,9 @@ impl<F: Folder> JournaledFile<F> {
 
     /// Writes after the end of the file's content.
     pub(super) fn write_after_end(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        // The bytes there may be those of another program by now.
+        // Another program may have written there.
         self.check_others()?;
-        // On Windows, readers lock those bytes, too.
+        // On Windows, readers lock those bytes as well.
         let written = self
             .timeout
             .wait(|| match self.file.write_all_at(at, bytes) {
@@ -270,8 +274,8 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Makes the change of a complete journal, from the mark on. If it is the change of an earlier writer, that has
-    /// kept what readers need.
+    /// Applies a complete journal, beginning with the mark. `is_earlier` says that it is the change of an
+    /// earlier writer, which has already saved what readers need.
     pub(super) fn finish(&mut self, journal: &Journal, is_earlier: bool) -> io::Result<()> {
         self.is_poisoned = true;
         if !is_earlier {
@@ -296,11 +300,11 @@ impl<F: Folder> JournaledFile<F> {
         self.file.write_all_at(0, &[MARK]).map_err(unknown)?;
         self.file.sync().map_err(unknown)?;
         let done = self.complete(journal, is_earlier);
-        // The change of an earlier writer is not the one that its caller asks for.
+        // The caller did not ask for an earlier writer's change, so its failure is not `Committed`.
         done.map_err(|error| if is_earlier { error } else { committed(error) })
     }
 
-    /// Makes the change of a marked file, and removes the mark.
+    /// Applies the change to a marked file, and removes the mark.
     fn complete(&mut self, journal: &Journal, is_earlier: bool) -> io::Result<()> {
         journal.apply(&self.file, &self.journal)?;
         self.file.sync()?;
@@ -322,20 +326,20 @@ impl<F: Folder> Drop for JournaledFile<F> {
             return;
         }
         let is_complete = is_marked(&self.file).is_ok_and(|marked| !marked);
-        // A journal that may still be needed stays for the next writer. If it cannot be removed, it
-        // has no effect on readers.
+        // A journal that may be needed stays for the next writer. One that cannot be removed has no effect on
+        // readers.
         if !self.is_poisoned && is_complete && self.abandon().is_ok() {
             let _ = self.for_readers(|keeper, site| keeper.take_leave(site));
             if self.has_journal() {
                 let _ = self.folder.remove(&self.journal_name);
             }
         }
-        // A child that was forked meanwhile has the journal open, too, so that to close it here would not unlock it.
+        // A forked child has the journal open, too, so closing it here would not unlock it.
         let _ = self.journal.unlock();
     }
 }
 
-/// Whether a change of this file was interrupted, or is being made.
+/// Whether the file has the mark: a change of it is being applied, or was interrupted.
 pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
     let mut first = [0];
     Ok(retry(|| file.read_at(0, &mut first))? == 1 && first == [MARK])
@@ -348,13 +352,13 @@ pub(super) fn journal_name(name: &OsStr) -> OsString {
     name
 }
 
-/// The name of a temporary file that is to replace a file. It does not contain the file's name:
-/// together they could be longer than a name can be.
+/// The temporary name of a file's replacement. It does not contain the file's name, because both together could
+/// exceed the maximum length of a name.
 pub(super) fn replacement_name(salt: Salt) -> OsString {
     format!(".blpk-{}.tmp", salt.text()).into()
 }
 
-/// The bytes of a file of this length that a change overwrites or truncates.
+/// The ranges of a file of length `len` that a change overwrites or truncates.
 fn overwritten(journal: &Journal, len: u64) -> Vec<Range<u64>> {
     // The first byte becomes the mark.
     let mark = 0..1.min(len);

@@ -10,24 +10,26 @@ use crate::{Access, Folder, JournalFault, Lock, LockMode, LockTimeout, Result};
 use std::ffi::OsStr;
 use std::io;
 
-/// How often locking starts again because another program has replaced the file.
+/// How often locking starts again after another program has replaced the file.
 const MAX_ATTEMPTS: u32 = 100;
 const WRITING: &str = "another process is writing to this file";
 
 impl<F: Folder> JournaledFile<F> {
-    /// Opens a file for writing. A change that an earlier writer has committed and not completed is
-    /// completed now; one that was never committed is discarded.
+    /// Opens a file for writing. It completes a change that an earlier writer committed and did not finish, and
+    /// discards one that was not committed.
     ///
-    /// Writers have the file in the order in which they have come. Waiting for them, and in a commit
-    /// for readers of earlier versions, takes up to `timeout`.
+    /// Creates the journal `NAME.blpk-journal` beside the file and locks it. Waiting writers get the file in
+    /// the order in which they arrived. `timeout` bounds this wait and, in commits, the wait for readers that
+    /// lock the file: readers of earlier versions, and all readers where handles cannot see each other
+    /// ([`Lock::presence`]).
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), with the number of the process, if
-    /// another writer has the file open for longer;
-    /// [`Interrupted`](crate::Error::Interrupted) if an interrupted change cannot be completed
-    /// because its journal is missing, damaged or belongs to another file;
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something that is not a journal has its
-    /// name; and any error of the folder.
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), with the process id, if another writer still has
+    /// the file after `timeout`; [`Interrupted`](crate::Error::Interrupted) if the journal of an interrupted
+    /// change is missing, damaged or belongs to another file; [`AlreadyExists`](io::ErrorKind::AlreadyExists)
+    /// if a file that is not a journal has the journal's name; [`InvalidInput`](io::ErrorKind::InvalidInput)
+    /// for anything other than a regular file and, on a [`Disk`](crate::Disk), for a file with several names
+    /// (hard links); and any error of the folder.
     pub fn open(folder: F, name: &OsStr, timeout: &LockTimeout) -> Result<Self> {
         let handle = folder.open(name, Access::Write)?;
         let mut folder = Some(folder);
@@ -48,7 +50,7 @@ impl<F: Folder> JournaledFile<F> {
         })
     }
 
-    /// Begins to write to a file whose journal is locked.
+    /// Opens a file whose journal is locked.
     fn begin(
         folder: F,
         name: &OsStr,
@@ -64,7 +66,7 @@ impl<F: Folder> JournaledFile<F> {
             salt: Salt::random(),
             timeout: timeout.clone(),
             process: Process::current(),
-            // Until it is known that the journal is a journal.
+            // Until the file is known to be a journal, it must not be removed.
             is_poisoned: true,
             begun: None,
             last_state: None,
@@ -73,28 +75,29 @@ impl<F: Folder> JournaledFile<F> {
         opened.announce()?;
         if !locked.is_new {
             opened.settle()?;
-            // Windows keeps the name until the old journal is closed; and there its lock keeps everyone else away from it.
+            // Windows keeps the name until the old journal is closed, and its lock excludes everyone else
+            // there.
             if cfg!(not(windows)) {
                 opened.renew_journal()?;
             }
         }
         opened.for_readers(|keeper, site| keeper.announce_settled(site))?;
-        // From here on the journal is our own, and is removed if this fails.
+        // From here the journal is this writer's own: it is removed if a later step fails.
         opened.is_poisoned = false;
         opened.begin_journal()?;
         opened.last_state = Some(FileState::of(&opened.file)?);
         Ok(opened)
     }
 
-    /// Completes an interrupted change, or discards one that was not committed.
+    /// Completes a committed change, or discards one that was not committed.
     fn settle(&mut self) -> Result<()> {
         if is_marked(&self.file)? {
             let journal = Journal::read(&self.file, &self.journal)?;
             self.finish(&journal, true)?;
         }
         self.is_poisoned = true;
-        // If anything fails here, the journal stays: it may be a file of another program, or be
-        // needed to find the temporary file that it names.
+        // If anything fails here, the journal stays: it may belong to another program, or be needed to find the
+        // temporary file it names.
         if let Some(old) = Salt::of(&self.journal)? {
             self.remove_replacement(old)?;
         } else if !Salt::is_torn(&self.journal)? {
@@ -107,14 +110,14 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Creates a new journal in place of an existing one, whose owner could read its content, and change it before it
-    /// is applied.
+    /// Replaces the existing journal by a new file. The owner of the old one could read its content, and change
+    /// it before it is applied.
     fn renew_journal(&mut self) -> Result<()> {
         let removed = self.folder.remove(&self.journal_name);
         removed.map_err(of_journal)?;
         let journal = self.folder.create(&self.journal_name, Some(&self.file));
         self.journal = journal.map_err(of_journal)?;
-        // Another writer may have found it before it was locked.
+        // Another writer may have opened the new journal before it was locked.
         let is_locked = retry(|| self.journal.try_lock(LockMode::Exclusive))?;
         if !is_locked || !self.folder.leads_to(&self.journal_name, &self.journal)? {
             return Err(busy(WRITING).into());
@@ -131,7 +134,7 @@ struct Locked<F> {
     is_new: bool,
 }
 
-/// Opens a file, and opens or creates and locks its journal; `None` if there is another writer.
+/// Opens a file, and opens or creates its journal and locks it; `None` if another writer has locked it.
 fn lock_journal<F: Folder>(folder: &F, name: &OsStr) -> Result<Option<Locked<F::File>>> {
     let journal_name = journal_name(name);
     for _ in 0..MAX_ATTEMPTS {
@@ -140,7 +143,7 @@ fn lock_journal<F: Folder>(folder: &F, name: &OsStr) -> Result<Option<Locked<F::
         if !retry(|| journal.try_lock(LockMode::Exclusive))? {
             return Ok(None);
         }
-        // Another writer may have removed the journal or replaced the file just now.
+        // Another writer may have removed the journal or replaced the file before the lock.
         if folder.leads_to(&journal_name, &journal)? && folder.leads_to(name, &file)? {
             return Ok(Some(Locked {
                 file,
@@ -157,7 +160,7 @@ fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(
     loop {
         match folder.open(name, Access::Write) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A new journal would hide that the right one is missing.
+                // A new journal would hide that the file's own journal is missing.
                 if is_missing(folder, name, file)? {
                     return Err(JournalFault::Missing.of_file());
                 }
@@ -165,8 +168,7 @@ fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(
             opened => return Ok((opened.map_err(of_journal)?, false)),
         }
         match folder.create(name, Some(file)) {
-            // Either another writer was faster, or there is a link that leads nowhere, which is the
-            // error of opening it.
+            // Either another writer was faster, or the name is a dangling link, which opening reports.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 folder.open(name, Access::Write).map_err(of_journal)?;
             }
@@ -175,8 +177,8 @@ fn open_journal<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> Result<(
     }
 }
 
-/// Whether a change was interrupted and its journal is gone. That is not so if another writer has
-/// begun just now, whose journal is there by then, or has completed its change meanwhile.
+/// Whether the file has the mark and its journal is gone. The second look at the mark excludes a writer that
+/// has just created its journal or completed its change.
 fn is_missing<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> io::Result<bool> {
     let is_gone = || match folder.open(name, Access::Read) {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
@@ -185,7 +187,7 @@ fn is_missing<F: Folder>(folder: &F, name: &OsStr, file: &F::File) -> io::Result
     Ok(is_marked(file)? && is_gone() && is_marked(file)?)
 }
 
-/// An error of opening the journal, which says that it is not about the file itself.
+/// Adds to an error that it concerns the journal, not the file.
 fn of_journal(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("journal of the file: {error}"))
 }

@@ -1,4 +1,4 @@
-//! [`Replacement`]: a new file that takes the place of an open one.
+//! [`Replacement`]: a new file that replaces an open one.
 
 use super::journaled::replacement_name;
 use super::{Change, JournaledFile};
@@ -7,11 +7,24 @@ use crate::{Access, Folder, Lock, WriteAt};
 use std::ffi::OsString;
 use std::io;
 
-/// A new file that takes the place of a [`JournaledFile`] once it is complete, together with the
-/// [`Change`] that did not fit into the old file and can still be read.
+/// A new file that replaces a [`JournaledFile`] on [`commit`](Self::commit), for changes that do not fit into
+/// the old file. It also holds the [`Change`], so that the old content with the pieces put so far can still be
+/// read.
 ///
-/// Without [`commit`](Self::commit) the new file is removed, before the next change or when the old
-/// file is dropped; after a crash, by the next writer.
+/// Without a commit the new file is removed: before the next change or when the old file is dropped, and after
+/// a crash by the next writer. Its temporary name is `.blpk-SALT.tmp`.
+///
+/// ```
+/// use bloscpack_storage::{JournaledFile, LockTimeout, Memory};
+///
+/// let folder = Memory::from([("data", b"old".to_vec())]);
+/// let mut file = JournaledFile::open(folder.clone(), "data".as_ref(), &LockTimeout::default())?;
+/// let new = file.change(None)?.into_replacement()?;
+/// new.write(0, b"all new")?;
+/// new.commit()?;
+/// assert_eq!(folder.bytes("data").as_deref(), Some(&b"all new"[..]));
+/// # Ok::<(), bloscpack_storage::Error>(())
+/// ```
 pub struct Replacement<'a, F: Folder> {
     change: Change<'a, F>,
     file: F::File,
@@ -19,13 +32,14 @@ pub struct Replacement<'a, F: Folder> {
 }
 
 impl<'a, F: Folder> Change<'a, F> {
-    /// Creates a new file that is to take the place of the old one, with the same owner and mode.
+    /// Creates an empty file that will replace the old one, with the same owner and mode as far as the process
+    /// may set them.
     ///
     /// # Errors
     /// Returns any error of the folder.
     pub fn into_replacement(mut self) -> io::Result<Replacement<'a, F>> {
         let file = self.file_mut();
-        // If the new file survives a crash, the journal that names it has to survive, too.
+        // If the new file survives a crash, so must the journal that names it.
         file.at_risk(|file| {
             file.journal.sync()?;
             file.folder.sync()
@@ -46,19 +60,22 @@ impl<'a, F: Folder> Replacement<'a, F> {
         &self.change
     }
 
-    /// Writes to the new file.
+    /// Writes all of these bytes to the new file, from position `at`.
     ///
     /// # Errors
-    /// Returns any error of the file.
+    /// Returns any error of the file. Some of the bytes may then have been written.
     pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.old().check_process()?;
         self.file.write_all_at(at, bytes)
     }
 
-    /// Puts the new file in the place of the old one.
+    /// Syncs the new file and renames it over the old one. Returns when this would survive a power cut.
     ///
     /// # Errors
-    /// Returns any error of file and folder. The name then leads to the old file or to the new one.
+    /// Returns any error of the file and the folder. If the error contains
+    /// [`Error::Committed`](crate::Error::Committed), the new file has the name and stays. If the name
+    /// certainly still refers to the old file, that file can be changed again. Otherwise all further changes
+    /// are refused: open the file again to find the old or the new content.
     pub fn commit(self) -> io::Result<&'a mut JournaledFile<F>> {
         let Self {
             change,
@@ -68,16 +85,17 @@ impl<'a, F: Folder> Replacement<'a, F> {
         let file = change.into_file();
         file.check_others()?;
         file.keeper.announce_in(&new)?;
-        // An error does not show for certain whether the name was changed.
+        // An error of the rename does not tell whether the name was changed.
         file.is_poisoned = true;
         new.sync()?;
-        // Windows replaces no open file. There, readers do not need the handle of the old one.
+        // Windows does not replace an open file, and readers do not need the handle of the old one there.
         let is_seen = file.file.presence().is_some();
         if !is_seen {
             file.file = file.folder.open(&name, Access::Write)?;
         }
         if let Err(error) = file.folder.replace(&name, &file.name) {
-            // A sticky folder may forbid it. If both files still have their names, nothing has happened.
+            // A folder with the sticky bit may forbid the rename. If both files still have their names, nothing
+            // has happened.
             let is_there = if is_seen {
                 file.folder.leads_to(&file.name, &file.file)
             } else {

@@ -1,4 +1,4 @@
-//! [`FileSite`]: a file, and the history beside it.
+//! [`FileSite`]: a file and the history beside it.
 
 use crate::history::{Site, status_of};
 use crate::{Access, FileStatus, Folder};

@@ -1,4 +1,4 @@
-//! [`Snapshot`]: a file as its last committed change left it.
+//! [`Snapshot`]: the content of a file after its last committed change.
 
 use super::journaled::{is_marked, journal_name};
 use super::site::history_name;
@@ -16,23 +16,26 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, RwLock};
 
-/// How often opening starts again because another writer has replaced the file meanwhile.
+/// How often opening starts again after another writer has replaced the file.
 const MAX_ATTEMPTS: u32 = 100;
 
-/// A file that is open for reading, with the content that it has now, for as long as this exists.
+/// A file that is open for reading. It keeps the content that the file had at opening.
 ///
-/// A writer of this crate may change the file meanwhile: it keeps the bytes that it overwrites
-/// beside the file, `NAME.blpk-history`, for the snapshots that are older, and reading finds them
-/// there. Neither waits for the other, except for opening while a commit is made. Where handles of
-/// a file cannot see one another ([`Lock::presence`]), as on network file systems, a snapshot locks the file
+/// Writers of this crate may change the file meanwhile. Before they overwrite bytes that a snapshot needs, they
+/// save them in `NAME.blpk-history` beside the file, where the snapshot reads them. Readers and writers do not
+/// wait for each other, except that opening may wait for a commit. Where handles of a file cannot see one
+/// another ([`Lock::presence`]), as on network file systems and outside 64-bit Linux, a snapshot locks the file
 /// instead, and writers wait for it.
 ///
-/// If an earlier writer was interrupted in a change, the changed file is read through its journal.
-/// Nothing is written, so that files in read-only places can be read, too.
+/// If a writer was interrupted in a change, the snapshot reads the changed file through the journal. It writes
+/// nothing, so files on read-only media can be read.
 ///
-/// If a program that does not know this protocol changes the file, or a writer was killed,
-/// reading fails with [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle), and never
-/// mixes the old and the new content: open the file again.
+/// If a program without this protocol changes the file, or a writer is killed, reads fail with
+/// [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle) instead of mixing old and new content:
+/// open the file again, or [`refresh`](Self::refresh).
+///
+/// Threads can read at the same time. Memory grows by one entry for each range that writers overwrite; the
+/// bytes stay on the disk.
 ///
 /// ```
 /// use bloscpack_storage::{JournaledFile, LockTimeout, Memory, ReadAt, Snapshot};
@@ -57,7 +60,7 @@ pub struct Snapshot<F = File> {
     file: F,
     is_interrupted: bool,
     reading: Reading<F>,
-    /// Opens the file again.
+    /// Opens the file again under its name.
     reopen: Box<dyn Fn() -> Result<Self> + Send + Sync>,
 }
 
@@ -70,7 +73,7 @@ impl<F: fmt::Debug> fmt::Debug for Snapshot<F> {
 }
 
 impl Snapshot {
-    /// Opens the file at this path, with symbolic links resolved.
+    /// Opens the file at this path. Symbolic links are resolved.
     ///
     /// # Errors
     /// Returns the errors of [`open_in`](Self::open_in).
@@ -84,9 +87,9 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
     /// Opens a file of a folder.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if a writer takes longer than a minute
-    /// to complete a change; [`Interrupted`](crate::Error::Interrupted) if a change was interrupted
-    /// and its journal is missing, damaged or belongs to another file; and any error of the folder.
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if a commit takes longer than a minute;
+    /// [`Interrupted`](crate::Error::Interrupted) if a change was interrupted and its journal is missing,
+    /// damaged or belongs to another file; and any error of the folder.
     pub fn open_in<D>(folder: &D, name: &OsStr) -> Result<Self>
     where
         D: Folder<File = T> + Clone + Send + Sync + 'static,
@@ -143,10 +146,12 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
         })
     }
 
-    /// Goes on to the content that the file has now, and returns whether it may have changed.
+    /// Moves on to the file's current content, and returns whether it may have changed. Opens the file under
+    /// its name again, so a file that has replaced the old one is read from then on.
+    /// [`Refresh`](crate::Refresh) tells what has changed.
     ///
     /// # Errors
-    /// Returns the errors of [`open_in`](Self::open_in); the snapshot is then as it was.
+    /// Returns the errors of [`open_in`](Self::open_in). The snapshot then keeps its content.
     pub fn refresh(&mut self) -> Result<bool> {
         let new = (self.reopen)()?;
         let is_same = self.reading.is_same(&new.reading);
@@ -156,7 +161,7 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
     }
 }
 
-/// Pins the bytes of a change that was interrupted.
+/// Pins the bytes of an interrupted change to its journal.
 fn pin_change<F: ReadAt + Lock>(view: &mut View<F>, change: &Journal, journal: &Arc<F>) {
     let (root, len) = (Key::root(), change.new_len);
     view.pin(&root, len, (0, 1), &Place::Byte(change.first));
@@ -182,12 +187,13 @@ fn read_journal<D: Folder>(
 }
 
 impl<F> Snapshot<F> {
-    /// Whether a change was interrupted, which the next writer will complete.
+    /// Whether a change was interrupted when this was opened. It is visible here, and the next writer completes
+    /// it on the disk.
     pub fn is_interrupted(&self) -> bool {
         self.is_interrupted
     }
 
-    /// The file itself. Its bytes may not be those of the snapshot.
+    /// The open file itself. Its bytes may differ from the snapshot's: read the snapshot.
     pub fn get_ref(&self) -> &F {
         &self.file
     }
@@ -202,8 +208,8 @@ impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
             let Some(len) = len.filter(|_| read == 0) else {
                 return Ok(read);
             };
-            // The new file is longer than the old one, or a writer has truncated what it had written after the
-            // end of the content.
+            // The file is shorter than the content: an interrupted change has extended it, or a writer has
+            // truncated what it had written after the end. These bytes are zeros.
             let missing = prefix(buf, len.saturating_sub(at));
             missing.fill(0);
             Ok(missing.len())

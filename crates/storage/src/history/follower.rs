@@ -1,12 +1,11 @@
-//! [`Follower`]: follows what a writer does to a file or a store, so that a reader keeps its content.
+//! [`Follower`]: keeps a reader's content while a writer changes the file or store.
 //!
-//! The reader announces itself, so that every commit from then on keeps what it overwrites in the
-//! history. It reads first and looks at the history afterwards: if no commit has begun, the bytes
-//! were those of its view. If one has, the bytes that it overwrites are pinned to the history, and
-//! reading is repeated.
+//! The reader announces itself, so that every later commit saves what it overwrites in the history. The reader
+//! reads first and looks at the history afterwards. If no commit has begun, the bytes belong to its view. If
+//! one has, the overwritten ranges are pinned to the history, and the read is repeated.
 //!
-//! A writer of an earlier version keeps no history. It is noticed by the file's stamp, which only a
-//! writer that is announced may change.
+//! A writer of an earlier version keeps no history. It is detected by the file's stamp, which only an announced
+//! writer may change.
 
 use super::record::{History, Kind, Record};
 use super::view::View;
@@ -19,52 +18,50 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// How often a reader looks again for a writer that is opening or closing the file just now, and the
-/// pause in between.
+/// How often a reader looks again for a writer that is opening or closing the file, and the pause in between.
 const MAX_LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Returns the status with the stamp that writers without a history change.
 type StatusOf<F> = Box<dyn Fn(&F) -> io::Result<FileStatus> + Send + Sync>;
 
-/// The file or store that is followed, and how its history is found.
+/// The file or store being followed, and how to find its history.
 pub(crate) struct Follower<F> {
     status: StatusOf<F>,
-    /// Opens the file that has the name of the history.
+    /// Opens the file that currently has the history's name.
     look: Box<dyn Fn() -> io::Result<F> + Send + Sync>,
     identity: u128,
     owner: u32,
-    /// The slot in which the reader is announced, over all attempts to begin.
+    /// The slot in which the reader is announced, kept across attempts to begin.
     slot: AtomicU64,
     /// The process whose reads the announcement protects.
     process: Process,
 }
 
-/// The result of an attempt to begin.
+/// The result of a successful attempt to begin.
 pub(crate) enum Start<F> {
-    /// The content is known, without a lock.
+    /// The content is known without a lock.
     Following(View<F>),
-    /// The content is known as long as the file is locked, which it is.
+    /// The content is known while the file is locked, and it is locked.
     Locked(View<F>),
-    /// As `Locked`, but what writers do cannot be followed.
+    /// As `Locked`, but writers cannot be followed.
     Alone(View<F>),
 }
 
-/// The state of the file by the records before a view.
+/// The state of the file according to the records before a view.
 #[derive(Default)]
 struct Skipped {
-    /// The commit that has begun and is not done.
+    /// A commit that has begun and is not done.
     begun: Option<Record>,
-    /// The stamp of the file when it was last opened or closed by a writer.
+    /// The stamp when a writer last opened or closed the file.
     stamp: Option<u128>,
-    /// It was closed since it was last opened.
+    /// Whether it was closed after it was last opened.
     is_closed: bool,
 }
 
 impl<F: ReadAt + Lock> Follower<F> {
-    /// Announces a reader of a file, or of the store with this root; `None` if its writers would
-    /// not see it. `status` returns the stamp that writers without a history change, and `look`
-    /// opens the history.
+    /// Announces a reader of a file, or of the store with this root; `None` if writers would not see it.
+    /// `status` returns the stamp that writers without a history change, and `look` opens the history.
     pub(crate) fn new(
         file: &F,
         status: impl Fn(&F) -> io::Result<FileStatus> + Send + Sync + 'static,
@@ -92,7 +89,7 @@ impl<F: ReadAt + Lock> Follower<F> {
         self.identity == other.identity
     }
 
-    /// Attempts to find out the content that the file has now; `None` if a commit is being made.
+    /// Tries to determine the file's current content; `None` if a commit is in progress.
     pub(crate) fn start(&self, file: &F) -> io::Result<Option<Start<F>>> {
         if let Some(known) = self.start_by_history(file)? {
             return Ok(known.map(Start::Following));
@@ -108,7 +105,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             return Ok(Some(Start::Alone(view)));
         }
         let skipped = match self.skip(&mut view) {
-            // A power cut has left it; the next writer removes it.
+            // A history damaged by a power cut; the next writer removes it.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 if let Some(history) = &mut view.history {
                     history.at = view.seen;
@@ -124,9 +121,9 @@ impl<F: ReadAt + Lock> Follower<F> {
         } else {
             before.stamp
         };
-        // A writer that is not announced is one of an earlier version, which could leave a recent stamp as it is.
+        // A writer that is not announced is of an earlier version and may leave a recent stamp unchanged.
         let is_known = after.stamp == before.stamp && !after.is_recent;
-        // A writer that is just coming will say so in the history, with the stamp from before it came.
+        // A writer that is just opening will record it in the history, with the stamp from before it opened.
         let is_opening = view.is_trusted && (!had_writer || skipped.is_closed);
         if is_opening || (!view.is_trusted && !is_known) {
             file.unlock()?;
@@ -141,8 +138,8 @@ impl<F: ReadAt + Lock> Follower<F> {
         Ok(presence_of(file)?.announced(WRITER..SETTLER)?.is_some())
     }
 
-    /// The content of a file whose writer keeps a history, even during a commit; `None` if there is no such writer. The
-    /// inner value is `None` if a commit came in between.
+    /// The content of a file whose writer keeps a history, even during a commit; `None` if there is no such
+    /// writer. The inner value is `None` if a commit began in the meantime.
     fn start_by_history(&self, file: &F) -> io::Result<Option<Option<View<F>>>> {
         let before = (self.status)(file)?;
         let mut view = View::default();
@@ -158,20 +155,20 @@ impl<F: ReadAt + Lock> Follower<F> {
             }
             None => {
                 view.len = Some(status_of(file)?.len);
-                // No commit has changed the length meanwhile.
+                // The length is valid if no commit has begun.
                 view.is_at_end()?
             }
         };
-        // If the writer was killed in a commit, its journal has the new content.
+        // If the writer was killed in a commit, the new content is in its journal.
         let is_there = self.has_writer(file)? && !skipped.is_closed;
         Ok(is_there.then(|| is_known.then_some(view)))
     }
 
-    /// Whether everything that was read before this call was the content of the view.
+    /// Whether everything read before this call belongs to the view.
     pub(crate) fn is_current(&self, file: &F, view: &View<F>) -> io::Result<bool> {
         let is_read = match view.history {
             Some(_) => view.is_at_end()?,
-            // The stamp was not recent.
+            // The stamp was not recent, so it detects every write.
             None if !view.is_trusted && self.slot.load(Ordering::SeqCst) == slot_of(0) => true,
             None => self.find()?.is_none(),
         };
@@ -188,10 +185,10 @@ impl<F: ReadAt + Lock> Follower<F> {
     /// Pins what commits have overwritten.
     ///
     /// # Errors
-    /// Returns an error if the content of the view is lost, and any error of file and history.
+    /// Returns an error if the view's content is lost, and any error of the file and the history.
     pub(crate) fn catch_up(&self, file: &F, view: &mut View<F>) -> io::Result<()> {
         for _ in 0..MAX_LOOKS {
-            // Whatever is found here happened before the records that are then read.
+            // These checks come before reading the records, so everything they find is recorded.
             let has_writer = presence_of(file)?.announced(WRITERS)?.is_some();
             let status = (self.status)(file)?;
             self.read_history(file, view)?;
@@ -208,7 +205,7 @@ impl<F: ReadAt + Lock> Follower<F> {
         Err(stale())
     }
 
-    /// Reads all records, also of the histories after this one.
+    /// Reads all records, including those of later histories.
     fn read_history(&self, file: &F, view: &mut View<F>) -> io::Result<()> {
         loop {
             if let Some(history) = &mut view.history {
@@ -235,7 +232,7 @@ impl<F: ReadAt + Lock> Follower<F> {
         }
     }
 
-    /// The history that has the name, if there is one.
+    /// The file that currently has the history's name; `None` if there is no history.
     fn find(&self) -> io::Result<Option<History<Arc<F>>>> {
         match (self.look)() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -243,7 +240,7 @@ impl<F: ReadAt + Lock> Follower<F> {
         }
     }
 
-    /// Goes on to the history that has the name; false if there is none.
+    /// Moves on to the current history; false if there is none.
     fn follow(&self, file: &F, view: &mut View<F>) -> io::Result<bool> {
         view.history = None;
         let Some(history) = self.find()? else {
@@ -257,11 +254,11 @@ impl<F: ReadAt + Lock> Follower<F> {
         let presence = presence_of(file)?;
         let slot = slot_of(history.epoch);
         presence.announce(slot)?;
-        // From here on its writer knows, unless it has just removed it.
+        // From here the writer sees this reader, unless it has just removed the history.
         let is_there = status_of(&*history.file)?.has_name;
         let before = self.slot.load(Ordering::SeqCst);
         let old = if is_there { before } else { slot };
-        // A forked child shares the announcements of its parent, who may still read the history before.
+        // A forked child shares its parent's announcements, and the parent may still read the previous history.
         if before != slot && self.process.is_current() {
             presence.withdraw(old)?;
         }

@@ -1,4 +1,4 @@
-//! [`Keeper`]: keeping what commits overwrite, for readers of older content.
+//! [`Keeper`]: saves what commits overwrite, for readers of older content.
 
 use super::queue::own_slot;
 use super::record::{Entry, History, Kind, is_history};
@@ -7,7 +7,7 @@ use crate::error::bug;
 use crate::{Access, FileStatus, Lock, WriteAt};
 use std::io;
 
-/// A longer history is replaced by a new one as soon as all its readers have left the one before.
+/// A longer history is replaced by a new one as soon as all readers of the previous epochs are gone.
 const LONG: u64 = 1 << 20;
 
 /// A file or a store as its writer sees it.
@@ -17,7 +17,7 @@ pub(crate) trait Site {
     /// The handle in whose slots readers and writers are announced.
     fn handle(&self) -> &Self::File;
 
-    /// The identity, and the stamp, which every writer changes that keeps no history.
+    /// The identity, and the stamp that every writer without a history changes.
     fn status(&self) -> io::Result<FileStatus>;
 
     fn open_history(&self, access: Access) -> io::Result<Self::File>;
@@ -27,13 +27,13 @@ pub(crate) trait Site {
     fn remove_history(&self) -> io::Result<()>;
 }
 
-/// The old content that a writer keeps for readers.
+/// Saves old content for readers.
 #[derive(Debug)]
 pub(crate) struct Keeper<F> {
     /// Whether readers see this writer.
     is_announced: bool,
     history: Option<History<F>>,
-    /// Files that were replaced, and may have readers.
+    /// Replaced files that may have readers.
     former: Vec<F>,
 }
 
@@ -47,7 +47,7 @@ impl<F> Default for Keeper<F> {
     }
 }
 
-/// The result of opening something, or nothing if it is not there.
+/// The result of opening something; `None` if it does not exist.
 fn unless_missing<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -55,7 +55,7 @@ fn unless_missing<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Whether one of these files has readers, perhaps only those before some epoch.
+/// Whether one of these files has readers, or with `before`, readers of an earlier epoch.
 fn have_readers<'a, F: Lock + 'a>(
     files: impl IntoIterator<Item = &'a F>,
     before: Option<u64>,
@@ -71,7 +71,7 @@ fn have_readers<'a, F: Lock + 'a>(
 }
 
 impl<F: WriteAt + Lock> Keeper<F> {
-    /// Announces a writer, which may have to complete the change of an earlier one.
+    /// Announces a writer that may have to complete the change of an earlier one.
     pub(crate) fn announce<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if let Some(presence) = site.handle().presence() {
             self.is_announced = presence.announce(SETTLER)?;
@@ -82,8 +82,8 @@ impl<F: WriteAt + Lock> Keeper<F> {
         Ok(())
     }
 
-    /// Begins to keep a history if there are readers. No other writer has come since the stamp was
-    /// this one.
+    /// Begins to keep a history if there are readers. `stamp` is from before any other writer could have opened
+    /// the file.
     pub(crate) fn begin<S: Site<File = F>>(&mut self, site: &S, stamp: u128) -> io::Result<()> {
         if !self.is_announced {
             return Ok(());
@@ -95,7 +95,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         self.append(site, Kind::Opened, (Some(stamp), &[]))
     }
 
-    /// Announces that changes of earlier writers are completed.
+    /// Announces that the changes of earlier writers are completed.
     pub(crate) fn announce_settled<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if !self.is_announced {
             return Ok(());
@@ -111,8 +111,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         [site.handle()].into_iter().chain(&self.former)
     }
 
-    /// Whether there are readers for whom something is to be kept. If there are not, there is no
-    /// history.
+    /// Whether there are readers to save old content for. If not, removes the history.
     pub(crate) fn has_readers<S: Site<File = F>>(&mut self, site: &S) -> io::Result<bool> {
         if !self.is_announced {
             return Ok(false);
@@ -131,11 +130,11 @@ impl<F: WriteAt + Lock> Keeper<F> {
             return Ok(false);
         }
         site.remove_history()?;
-        // Readers that come from here on find no history; one may have come before.
+        // Readers that open from here find no history; one may have opened before.
         have_readers(self.files(site), None)
     }
 
-    /// Makes sure that there is a history before readers have to wait for a commit.
+    /// Creates the history before readers have to wait for a commit.
     pub(crate) fn prepare<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if self.has_readers(site)? {
             self.history(site).map(drop)
@@ -144,7 +143,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         }
     }
 
-    /// Keeps what a commit overwrites, for readers.
+    /// Records the start of a commit and saves what it overwrites.
     pub(crate) fn keep<S: Site<File = F>>(
         &mut self,
         site: &S,
@@ -153,7 +152,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         self.append(site, Kind::Begun, (None, entries))
     }
 
-    /// Records that the commit is made, if anything was kept.
+    /// Records the end of a commit, if there is a history.
     pub(crate) fn keep_no_more<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if self.history.is_some() {
             self.append(site, Kind::Done, (None, &[]))
@@ -174,7 +173,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         history.append(kind, (status.identity, stamp), entries)
     }
 
-    /// The history. Begins one if there is none, or the one that there is has become long.
+    /// The history. Begins a new one if there is none or it is too long.
     fn history<S: Site<File = F>>(&mut self, site: &S) -> io::Result<&mut History<F>> {
         let mut after = 0;
         let is_usable = match &self.history {
@@ -190,7 +189,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
             }
             for file in self.files(site) {
                 let presence = presence_of(file)?;
-                // Each epoch is new to all readers.
+                // The next epoch must be higher than that of any reader.
                 while let Some(slot) = presence.announced(slot_of(after + 1)..readers(None).end)? {
                     after = slot - slot_of(0);
                 }
@@ -201,13 +200,13 @@ impl<F: WriteAt + Lock> Keeper<F> {
         history.ok_or_else(|| bug("no history"))
     }
 
-    /// Leaves to readers what they need. Errors do not matter: readers notice that the writer is
-    /// gone.
+    /// Records that the writer closes, for the remaining readers. The caller may ignore errors: readers notice
+    /// that the writer is gone.
     pub(crate) fn take_leave<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if !self.is_announced {
             return Ok(());
         }
-        // Readers that come after this record wait until the writer is gone.
+        // Readers that open after this record wait until the writer is gone.
         let is_recorded = self.has_readers(site)?;
         if is_recorded {
             self.append(site, Kind::Closed, (None, &[]))?;
@@ -215,7 +214,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         let presence = presence_of(site.handle())?;
         presence.withdraw(WRITER)?;
         presence.withdraw(SETTLER)?;
-        // Others may have come in between, and rely on this writer.
+        // Others may have opened in between, and rely on this writer.
         if !is_recorded && self.has_readers(site)? {
             self.append(site, Kind::Closed, (None, &[]))
         } else {
@@ -223,7 +222,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         }
     }
 
-    /// Announces this writer to the readers of a file that is about to take the place of this one.
+    /// Announces this writer to the readers of a file that will replace the current one.
     pub(crate) fn announce_in(&self, new: &F) -> io::Result<()> {
         match new.presence() {
             Some(presence) if self.is_announced => {
@@ -234,7 +233,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         }
     }
 
-    /// Leaves the file of this site, which has been replaced.
+    /// Records that the writer leaves this file, which has been replaced.
     pub(crate) fn leave<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if !self.is_announced {
             return Ok(());
@@ -247,7 +246,7 @@ impl<F: WriteAt + Lock> Keeper<F> {
         }
     }
 
-    /// Remembers a file that has been replaced, for its readers.
+    /// Remembers a replaced file, for its readers.
     pub(crate) fn remember(&mut self, old: F) {
         if self.is_announced {
             self.former.push(old);
@@ -268,7 +267,7 @@ fn old_history<S: Site>(site: &S) -> io::Result<Option<History<S::File>>> {
             Ok(Some(_)) => {}
             Ok(None) => break,
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                // A power cut has left it. No reader relies on it.
+                // Damaged by a power cut, so no reader relies on it.
                 site.remove_history()?;
                 return Ok(None);
             }
@@ -279,7 +278,7 @@ fn old_history<S: Site>(site: &S) -> io::Result<Option<History<S::File>>> {
     Ok(Some(history))
 }
 
-/// Removes the history of earlier writers, unless it is a file of another program.
+/// Removes the history of earlier writers, but no file of another program.
 fn remove_old_history<S: Site>(site: &S) -> io::Result<()> {
     match unless_missing(site.open_history(Access::Read))? {
         Some(file) if is_history(&file)? => site.remove_history(),
@@ -291,7 +290,7 @@ fn remove_old_history<S: Site>(site: &S) -> io::Result<()> {
 fn new_file<S: Site>(site: &S) -> io::Result<S::File> {
     match site.create_history() {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            // It is not that of a writer who was here before, which was opened.
+            // An old history of this crate would have been opened before; another file stays.
             remove_old_history(site)?;
             site.create_history()
         }

@@ -1,4 +1,4 @@
-//! [`Pinned`]: bytes of a file that are kept elsewhere.
+//! [`Pinned`]: bytes of a file that are read elsewhere.
 
 use crate::ReadAt;
 use crate::convert::prefix;
@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes of a file that a snapshot reads elsewhere, because the file has or may get others there.
+/// Ranges of a file that a snapshot reads elsewhere, because the file's own bytes have changed or may change.
 #[derive(Debug)]
 pub(crate) struct Pinned<F> {
-    /// By position in the file; they do not overlap.
+    /// By position in the file; parts do not overlap.
     parts: BTreeMap<u64, Part<F>>,
 }
 
@@ -22,14 +22,14 @@ struct Part<F> {
 /// Where pinned bytes are.
 #[derive(Debug)]
 pub(crate) enum Place<F> {
-    /// In another file, from this position on.
+    /// In another file, starting at this position.
     File(Arc<F>, u64),
     /// A single byte.
     Byte(u8),
 }
 
 impl<F> Place<F> {
-    /// The place of the bytes after the first ones.
+    /// The place `len` bytes further on.
     fn skip(&self, len: u64) -> Self {
         match self {
             Self::File(file, from) => Self::File(Arc::clone(file), from + len),
@@ -46,7 +46,7 @@ impl<F> Default for Pinned<F> {
 }
 
 impl<F: ReadAt> Pinned<F> {
-    /// Pins bytes between two positions, except for those that are pinned already. Positions in `place` do not overflow.
+    /// Pins the bytes of a range, except those that are already pinned. Positions in `place` must not overflow.
     pub(super) fn pin(&mut self, (mut at, end): (u64, u64), place: &Place<F>) {
         let begin = at;
         while at < end {
@@ -68,7 +68,7 @@ impl<F: ReadAt> Pinned<F> {
         }
     }
 
-    /// Reads the file with the pinned bytes.
+    /// Reads the file with the pinned ranges laid over it.
     pub(super) fn read_at<S: ReadAt + ?Sized>(
         &self,
         file: &S,

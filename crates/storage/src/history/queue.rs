@@ -1,4 +1,4 @@
-//! Writers that wait for one another.
+//! Queueing of writers.
 
 use super::{PROCESSES, QUEUE};
 use crate::error::busy;
@@ -6,12 +6,12 @@ use crate::process::Process;
 use crate::{Lock, LockTimeout, Presence};
 use std::io;
 
-/// Tries to become the only writer of a file or a store, whose handle this is, in the order in which
-/// writers have come.
+/// Tries to become the only writer of the file or store with this handle, in the order in which writers
+/// arrived.
 ///
 /// # Errors
-/// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), which says who is writing to `what`, if
-/// this takes longer than the timeout, and the errors of `attempt`.
+/// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), which names the process that is writing to `what`,
+/// after the timeout, and the errors of `attempt`.
 pub(crate) fn as_only_writer<F: Lock, T, E: From<io::Error>>(
     (handle, what): (Option<&F>, &str),
     timeout: &LockTimeout,
@@ -32,7 +32,7 @@ pub(crate) fn as_only_writer<F: Lock, T, E: From<io::Error>>(
     }
 }
 
-/// Takes the place after all that are waiting; `None` if others would not see it.
+/// Queues behind all waiting writers; `None` if others would not see it.
 fn take_ticket(presence: &dyn Presence) -> io::Result<Option<u64>> {
     let mut ticket = QUEUE.start;
     while let Some(last) = presence.announced(ticket..QUEUE.end)? {
@@ -57,7 +57,7 @@ fn wait<T, E: From<io::Error>>(
     became.transpose()
 }
 
-/// The process that is writing.
+/// A name for the process that is writing.
 fn holder(presence: Option<&dyn Presence>) -> io::Result<String> {
     let found = match presence {
         Some(presence) => presence.announced(PROCESSES)?,

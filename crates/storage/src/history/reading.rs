@@ -1,4 +1,4 @@
-//! [`Reading`]: reads that belong together, whatever a writer does meanwhile.
+//! [`Reading`]: reads that all see the same content, whatever a writer does.
 
 use super::{Follower, View};
 use crate::{Lock, ReadAt};
@@ -7,14 +7,13 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The content that a reader keeps.
 pub(crate) struct Reading<F> {
-    /// `None` if writers are excluded by a lock.
+    /// `None` if a lock excludes writers.
     pub follower: Option<Follower<F>>,
     pub view: RwLock<View<F>>,
 }
 
 impl<F: ReadAt + Lock> Reading<F> {
-    /// Looks something up until no commit has come in between. `file` is the handle that is
-    /// announced.
+    /// Repeats `look` until no commit has begun in between. `file` is the announced handle.
     ///
     /// # Errors
     /// Returns an error if the content is lost, and the errors of `look`.
@@ -42,7 +41,7 @@ impl<F: ReadAt + Lock> Reading<F> {
     pub(crate) fn is_same(&self, new: &Self) -> bool {
         match (&self.follower, &new.follower) {
             (Some(old), Some(follower)) if old.is_of(follower) => self.view().is_same(&new.view()),
-            // Locked, it can only have been replaced.
+            // A locked file can only have been replaced.
             _ => false,
         }
     }

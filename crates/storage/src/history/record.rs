@@ -1,4 +1,4 @@
-//! [`History`]: the bytes that commits have overwritten, for snapshots that are older.
+//! [`History`]: the bytes that commits have overwritten, for older snapshots.
 //!
 //! ```text
 //! head     "blpkhist" | version u32 | epoch u64 | crc32                                     24
@@ -10,8 +10,8 @@
 //!          the bytes of all pieces, one after another
 //! ```
 //!
-//! Numbers are little-endian. A history is never synced: it serves readers that are alive, which a
-//! power cut does not leave.
+//! Numbers are little-endian; `docs/crash-safety.md` explains the fields ("The layout of a history"). A history
+//! is never synced, because no reader survives a power cut.
 
 use super::MAX_EPOCH;
 use crate::convert::{end_of, to_u64};
@@ -30,11 +30,11 @@ const RECORD_LEN: u64 = 56;
 /// Length of an entry without key and pieces.
 const ENTRY_LEN: u64 = 24;
 const PIECE_LEN: u64 = 16;
-/// The kinds of thing that a key had.
+/// What a key was before the commit.
 const NOTHING: u32 = 0;
 const FOLDER: u32 = 1;
 const FILE: u32 = 2;
-/// Bytes read of a record at once: far fewer than the bytes of its pieces, which are not read.
+/// Bytes of a record that are read at once. The bytes of its pieces, which are far more, are not read.
 const HEADER_LEN: usize = 512;
 /// Bytes copied at once.
 const COPY_LEN: usize = 1 << 20;
@@ -42,13 +42,13 @@ const COPY_LEN: usize = 1 << 20;
 /// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A writer has come; the stamp was this one.
+    /// A writer has opened the file; the stamp was this one.
     Opened = 1,
-    /// A commit begins, which changes these keys.
+    /// A commit begins and changes these keys.
     Begun = 2,
-    /// The commit is made.
+    /// The commit is done.
     Done = 3,
-    /// The writer has gone, and left this stamp.
+    /// The writer has closed the file and left this stamp.
     Closed = 4,
 }
 
@@ -59,7 +59,7 @@ impl Kind {
     }
 }
 
-/// Some bytes of a file, and where they are in the history.
+/// A range of a file, and its position in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kept {
     pub at: u64,
@@ -67,7 +67,7 @@ pub(super) struct Kept {
     pub from: u64,
 }
 
-/// The thing that a key had before a commit.
+/// What a key was before a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Former {
     Nothing,
@@ -80,7 +80,7 @@ pub(crate) enum Former {
 pub(crate) struct Entry<'a> {
     pub key: Key,
     pub was: Former,
-    /// The bytes of the file that are overwritten, and the file.
+    /// The ranges of the file that are overwritten, and the file.
     pub ranges: Vec<Range<u64>>,
     pub file: &'a dyn ReadAt,
 }
@@ -102,7 +102,7 @@ pub(super) struct Record {
     pub entries: Vec<Found>,
 }
 
-/// A history, read and written from front to back.
+/// A history, read and written sequentially.
 #[derive(Debug)]
 pub(crate) struct History<F> {
     pub file: F,
@@ -112,7 +112,7 @@ pub(crate) struct History<F> {
 }
 
 impl<F: ReadAt> History<F> {
-    /// The history in a file, if its head is complete.
+    /// The history in a file; `None` if its head is incomplete or damaged.
     pub(super) fn open(file: F) -> io::Result<Option<Self>> {
         match read_epoch(&file) {
             Ok(epoch) => {
@@ -124,7 +124,7 @@ impl<F: ReadAt> History<F> {
         }
     }
 
-    /// The next record, if it is complete.
+    /// The next record; `None` if it is not complete yet.
     ///
     /// # Errors
     /// Returns [`InvalidData`](io::ErrorKind::InvalidData) if it is damaged, and any error of the file.
@@ -139,13 +139,13 @@ impl<F: ReadAt> History<F> {
                 let what = "the history of this file is damaged; open the file again";
                 Err(io::Error::new(io::ErrorKind::InvalidData, what))
             }
-            // A writer is removing what a killed one has left of a record.
+            // A writer is truncating the remains of a killed writer's record.
             Err(Unreadable::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(Unreadable::Io(error)) => Err(error),
         }
     }
 
-    /// The next record, and where it ends.
+    /// The next record, and its end.
     fn read_record(&self) -> Result<Option<(Record, u64)>, Unreadable> {
         let size = self.file.size()?;
         let left = size.checked_sub(self.at).ok_or(Unreadable::Damaged)?;
@@ -155,7 +155,7 @@ impl<F: ReadAt> History<F> {
         let fields = Fields::new(&self.file, (self.at, size), Hasher::new());
         let mut fields = fields.in_steps(HEADER_LEN);
         let len = fields.u64()?;
-        // Otherwise a damaged record could seem not to be complete yet.
+        // A damaged length could make the record look incomplete.
         fields.check_crc()?;
         if left < len {
             return Ok(None);
@@ -181,7 +181,7 @@ impl<F: ReadAt> History<F> {
     }
 }
 
-/// An entry, whose pieces have no place yet.
+/// An entry. Its pieces have no positions yet.
 fn read_entry<F: ReadAt>(fields: &mut Fields<'_, F>) -> Result<Found, Unreadable> {
     let key_len = usize::try_from(fields.u32()?).map_err(|_| Unreadable::Damaged)?;
     let (was, len, count) = (fields.u32()?, fields.u64()?, fields.u64()?);
@@ -202,7 +202,7 @@ fn read_entry<F: ReadAt>(fields: &mut Fields<'_, F>) -> Result<Found, Unreadable
     Ok(Found { key, was, pieces })
 }
 
-/// Gives pieces their places, one after another, from one position to another one.
+/// Assigns positions to the pieces, one after another, between `from` and `end`.
 fn place_pieces(entries: &mut [Found], mut from: u64, end: u64) -> Result<(), Unreadable> {
     for piece in entries.iter_mut().flat_map(|entry| &mut entry.pieces) {
         piece.from = from;
@@ -227,8 +227,7 @@ impl<F: WriteAt> History<F> {
         Ok(Self { file, epoch, at })
     }
 
-    /// Appends a record about a file or a store of this identity, which is complete when this
-    /// returns.
+    /// Appends a record about the file or store with this identity. The record is complete when this returns.
     pub(super) fn append(
         &mut self,
         kind: Kind,
@@ -237,7 +236,7 @@ impl<F: WriteAt> History<F> {
     ) -> io::Result<()> {
         let done = self.try_append(&head_of(kind, (identity, stamp), entries)?, entries);
         if done.is_err() {
-            // Readers must not take the remains for a record.
+            // Readers must not mistake the remains for a record.
             self.file.set_len(self.at)?;
         }
         done
@@ -261,7 +260,7 @@ impl<F: WriteAt> History<F> {
     }
 }
 
-/// Everything of a record but the bytes of its pieces.
+/// A record without the bytes of its pieces.
 fn head_of(
     kind: Kind,
     (identity, stamp): (u128, u128),
@@ -319,7 +318,8 @@ fn read_epoch<F: ReadAt>(file: &F) -> Result<u64, Unreadable> {
     }
 }
 
-/// Whether this is a history, perhaps one of which a power cut has left a part, rather than a file of another program.
+/// Whether this is a history, or the beginning of one that a power cut has left, rather than a file of another
+/// program.
 pub(super) fn is_history<F: ReadAt>(file: &F) -> io::Result<bool> {
     begins_as(file, MAGIC)
 }

@@ -9,34 +9,33 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-/// The content of a file or a store as a reader knows it: what is not there any more is pinned, and
-/// everything else is there.
+/// The content of a file or a store as a reader knows it: pinned content is read elsewhere, all other content
+/// in place.
 #[derive(Debug)]
 pub(crate) struct View<F> {
-    /// The content that is read elsewhere, by key.
+    /// Content that is read elsewhere, by key.
     pub pins: BTreeMap<Key, Pin<F>>,
-    /// The length of the file, or of what stands for the root of a store; `None` if it is what the
-    /// file has at any time.
+    /// The length of the file, or of a store's root handle; `None` for the file's current length.
     pub len: Option<u64>,
     pub(super) history: Option<History<Arc<F>>>,
-    /// Another user has put a file in the place of the history, or it is of another version.
+    /// The history belongs to another user, who may have replaced it.
     pub(super) is_foreign: bool,
-    /// The length of the history up to which it was read.
+    /// How far the history was read.
     pub(super) seen: u64,
     /// The stamp when the content was last known to be unchanged.
     pub(super) stamp: u128,
-    /// Whether a writer that keeps a history is there since.
+    /// Whether a writer that keeps a history has been present since then.
     pub(super) is_trusted: bool,
-    /// Whether there were commits since.
+    /// Whether there were commits since then.
     pub(super) is_old: bool,
 }
 
-/// The thing that a key had when the view began.
+/// What a key was when the view began.
 #[derive(Debug)]
 pub(crate) enum Pin<F> {
     Nothing,
     Folder,
-    /// A file of this length, some bytes of which are read elsewhere.
+    /// A file of this length; some of its bytes are read elsewhere.
     File(u64, Pinned<F>),
 }
 
@@ -56,7 +55,7 @@ impl<F> Default for View<F> {
 }
 
 impl<F: ReadAt + Lock> View<F> {
-    /// Reads a file, which ends at `len` unless it is pinned, or where it ends.
+    /// Reads a file. Its length is the pinned one, or else `len`, or else its current one.
     pub(crate) fn read_at<S: ReadAt + ?Sized>(
         &self,
         key: &Key,
@@ -64,7 +63,7 @@ impl<F: ReadAt + Lock> View<F> {
         (at, buf): (u64, &mut [u8]),
     ) -> io::Result<usize> {
         let buf = match self.len_of(key, len) {
-            // Nothing from the end on.
+            // No bytes after the end.
             Some(len) => prefix(buf, len.saturating_sub(at)),
             None => buf,
         };
@@ -74,7 +73,7 @@ impl<F: ReadAt + Lock> View<F> {
         }
     }
 
-    /// The length of a file, which is `len` unless it is pinned.
+    /// The pinned length of a file, or else `len`.
     pub(crate) fn len_of(&self, key: &Key, len: Option<u64>) -> Option<u64> {
         match self.pins.get(key) {
             Some(Pin::File(len, _)) => Some(*len),
@@ -82,7 +81,7 @@ impl<F: ReadAt + Lock> View<F> {
         }
     }
 
-    /// Pins bytes of a file to other places; the file had this length.
+    /// Pins a range of a file, whose length was `len`, to another place.
     pub(crate) fn pin(&mut self, key: &Key, len: u64, (at, end): (u64, u64), place: &Place<F>) {
         let pin = self.pins.entry(key.clone());
         if let Pin::File(_, pinned) = pin.or_insert_with(|| Pin::File(len, Pinned::default())) {
@@ -90,7 +89,7 @@ impl<F: ReadAt + Lock> View<F> {
         }
     }
 
-    /// Whether all of the history was read, and it is still the one that has the name.
+    /// Whether all of the history was read and it still has the name.
     pub(super) fn is_at_end(&self) -> io::Result<bool> {
         let Some(history) = &self.history else {
             return Ok(false);
@@ -119,7 +118,7 @@ impl<F: ReadAt + Lock> View<F> {
         }
     }
 
-    /// Whether nothing was changed between the beginnings of this view and of another one.
+    /// Whether nothing was changed between the beginnings of this view and of a later one.
     pub(crate) fn is_same(&self, new: &Self) -> bool {
         let state = |view: &Self| {
             let history = view.history.as_ref();

@@ -1,4 +1,4 @@
-//! Whether a journal belongs to a file.
+//! Binds a journal to its file.
 
 use super::{BEFORE_LEN, Binding, Overlay, Pieces};
 use crate::ReadAt;
@@ -10,12 +10,11 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::ops::Range;
 
-/// Length of the longest witness.
+/// Maximum length of the witness.
 const WITNESS_LEN: u64 = 4096;
 
 impl Binding {
-    /// Binds a change by these pieces to this file, of which the change keeps the first `kept`
-    /// bytes.
+    /// Binds a change by these pieces to this file. The change keeps the file's first `kept` bytes.
     pub(crate) fn of<S: ReadAt>(file: &S, pieces: &Pieces, kept: u64) -> io::Result<Self> {
         let witness = witness(pieces, kept);
         let len = u32::try_from(witness.end - witness.start);
@@ -30,7 +29,7 @@ impl Binding {
         })
     }
 
-    /// Whether the file is the one that this binding was made for, however far the change has got.
+    /// Whether this binding was made for the file, at any stage of the change.
     pub(crate) fn fits<S: ReadAt, J: ReadAt>(
         &self,
         file: &S,
@@ -44,7 +43,7 @@ impl Binding {
         {
             return Ok(false);
         }
-        // A change may be truncating the file within these bytes.
+        // The change may truncate the file within these bytes.
         let mut now = vec![0; min_len(size, self.before.len())];
         file.read_exact_at(0, &mut now)?;
         let mut after = vec![0; self.before.len()];
@@ -54,16 +53,16 @@ impl Binding {
             pieces,
         };
         changed.read_exact_at(0, &mut after)?;
-        // The first byte is the mark.
+        // The first byte may be the mark.
         let mut bytes = now.iter().zip(&self.before).zip(&after).skip(1);
         Ok(bytes.all(|((now, before), after)| now == before || now == after))
     }
 }
 
-/// Up to 4 KiB that the change does not touch, as far back in the file as possible.
+/// Up to 4 KiB that the change does not touch, as near to the end of the file as possible.
 fn witness(pieces: &Pieces, kept: u64) -> Range<u64> {
     let longest = |start: u64, end: u64| {
-        // A witness that could be longer begins at `start`.
+        // A shorter gap begins at `start`.
         end.saturating_sub(WITNESS_LEN).max(start)..end
     };
     let mut end = kept;
@@ -74,11 +73,11 @@ fn witness(pieces: &Pieces, kept: u64) -> Range<u64> {
         }
         end = end.min(*at);
     }
-    // Not the first byte, which becomes the mark.
+    // Excludes the first byte, which becomes the mark.
     longest(end.min(1), end)
 }
 
-/// The file's first byte after the change: that of the pieces, or else that of `before`.
+/// The file's first byte after the change: from the pieces, or else from `before`.
 pub(super) fn first_byte<J: ReadAt>(
     pieces: &Pieces,
     journal: &J,
@@ -104,15 +103,15 @@ pub(super) fn checksums_match<J: ReadAt>(pieces: &Pieces, journal: &J) -> io::Re
     Ok(true)
 }
 
-/// The crc32 of `len` bytes from position `at` on.
+/// The crc32 of `len` bytes from position `at`.
 pub(crate) fn crc_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
     let mut hasher = Hasher::new();
     for_each_step(source, at, len, |bytes| hasher.update(bytes))?;
     Ok(hasher.finalize())
 }
 
-/// The beginning of a SHA-256. A crc32 over chunks that are each followed by their own crc32 is the
-/// same number for all of the same length, and would bind a journal to any of them.
+/// The first 4 bytes of a SHA-256. A crc32 would not do: over chunks that are each followed by their own crc32,
+/// it is the same number for all data of one length, and would bind a journal to any of them.
 fn hash_of<S: ReadAt>(source: &S, at: u64, len: u64) -> io::Result<u32> {
     let mut hasher = Sha256::new();
     for_each_step(source, at, len, |bytes| hasher.update(bytes))?;

@@ -1,4 +1,4 @@
-//! The bytes of head, index and tail of a journal.
+//! Head, index and tail of a file's journal.
 
 use super::fields::{Fields, Unreadable, begins_as, put_crc, put_u32, put_u64};
 use super::{BEFORE_LEN, Binding, Piece, Pieces, Room, Salt};
@@ -11,9 +11,9 @@ use std::io;
 const MAGIC: [u8; 8] = *b"blpkjrnl";
 const DONE: [u8; 8] = *b"blpkdone";
 const VERSION: u32 = 1;
-/// Length of the head.
+/// Length of the head in bytes.
 pub(crate) const HEAD_LEN: u64 = 32;
-/// Length of an entry of the index.
+/// Length of an index entry in bytes.
 const PIECE_LEN: u64 = 32;
 const TAIL_LEN: u64 = 148;
 
@@ -27,7 +27,7 @@ impl Salt {
         head
     }
 
-    /// The salt of a journal, whether or not it is complete; `None` if this is not a journal.
+    /// The salt of a journal, complete or not; `None` if this is not a journal.
     pub(crate) fn of<J: ReadAt>(journal: &J) -> io::Result<Option<Self>> {
         match Self::read(journal) {
             Ok(salt) => Ok(Some(salt)),
@@ -45,8 +45,8 @@ impl Salt {
         is_known.then_some(salt).ok_or(Unreadable::Damaged)
     }
 
-    /// Whether this may be an incomplete journal that a power cut has left, or an empty one, rather
-    /// than a file of another program.
+    /// Whether this may be an empty journal or one that a power cut left incomplete, rather than a file of
+    /// another program.
     pub(crate) fn is_torn<J: ReadAt>(journal: &J) -> io::Result<bool> {
         begins_as(journal, MAGIC)
     }
@@ -65,7 +65,7 @@ impl Tail {
     /// Index and tail, to be written at position `index_at` of the journal.
     ///
     /// # Errors
-    /// Returns an error if the binding has more bytes than a journal has room for.
+    /// Returns an error if the binding has more bytes than the journal can store.
     pub(super) fn encode(&self, pieces: &Pieces, index_at: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for (at, piece) in pieces {
@@ -111,7 +111,7 @@ impl Tail {
     /// The tail and the pieces of a journal.
     ///
     /// # Errors
-    /// Returns an error if the journal is not complete and undamaged, and any error of the journal.
+    /// Returns an error if the journal is incomplete or damaged, and any error of the journal.
     pub(super) fn read<J: ReadAt>(journal: &J) -> Result<(Self, Pieces), Unreadable> {
         let salt = Salt::read(journal)?;
         let size = journal.size()?;

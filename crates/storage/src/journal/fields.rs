@@ -1,23 +1,23 @@
-//! [`Fields`]: little-endian fields of a journal, one after another. Any of its bytes may be damaged or forged.
+//! [`Fields`]: reads little-endian fields of a journal, any byte of which may be damaged or forged.
 
 use crate::convert::{min_len, prefix, to_u64};
 use crate::{Error, ReadAt};
 use crc32fast::Hasher;
 use std::io;
 
-/// Bytes read at once, unless the caller knows that fewer are wanted.
+/// Bytes read at once, unless the caller needs fewer.
 const READ_LEN: usize = 1 << 16;
 
 /// Why a journal cannot be read.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
     Io(io::Error),
-    /// It is not what a writer has written.
+    /// It differs from what a writer writes.
     Damaged,
 }
 
 impl Unreadable {
-    /// The error of a journal that has this one if it is damaged.
+    /// Converts to an error: `damaged` if the journal is damaged.
     pub(crate) fn or(self, damaged: Error) -> Error {
         match self {
             Self::Io(error) => error.into(),
@@ -32,22 +32,22 @@ impl From<io::Error> for Unreadable {
     }
 }
 
-/// Fields of a range of a file. Memory is only allocated for bytes that exist.
+/// The fields in a range of a file. Memory is only allocated for bytes that exist.
 pub(crate) struct Fields<'a, J> {
     file: &'a J,
-    /// The next byte to be read of the file.
+    /// The position of the next read.
     at: u64,
     end: u64,
     read_len: usize,
     /// Bytes that were read, and how many of them were taken.
     read: Vec<u8>,
     taken: usize,
-    /// The state after the bytes that were taken.
+    /// The crc32 of the bytes that were taken.
     hasher: Hasher,
 }
 
 impl<'a, J: ReadAt> Fields<'a, J> {
-    /// The fields between two positions, which `hasher` is updated with.
+    /// The fields between two positions. `hasher` continues over them.
     pub(crate) fn new(file: &'a J, (at, end): (u64, u64), hasher: Hasher) -> Self {
         Self {
             file,
@@ -60,7 +60,7 @@ impl<'a, J: ReadAt> Fields<'a, J> {
         }
     }
 
-    /// Reads so many bytes at once.
+    /// Sets how many bytes are read at once.
     pub(crate) fn in_steps(mut self, read_len: usize) -> Self {
         self.read_len = read_len;
         self
@@ -70,7 +70,7 @@ impl<'a, J: ReadAt> Fields<'a, J> {
         self.at >= self.end && self.taken == self.read.len()
     }
 
-    /// The position of the next byte to be taken.
+    /// The position of the next field.
     pub(crate) fn position(&self) -> u64 {
         self.at - to_u64(self.read.len() - self.taken)
     }
@@ -90,7 +90,7 @@ impl<'a, J: ReadAt> Fields<'a, J> {
     /// Returns [`Unreadable::Damaged`] if there are fewer, and any error of the file.
     pub(crate) fn bytes(&mut self, len: usize) -> Result<&[u8], Unreadable> {
         while self.read.len() - self.taken < len {
-            // The end is not before the position.
+            // `at` never exceeds `end`.
             let mut more = vec![0; min_len(self.end - self.at, self.read_len)];
             if more.is_empty() {
                 return Err(Unreadable::Damaged);
@@ -120,7 +120,7 @@ impl<'a, J: ReadAt> Fields<'a, J> {
         Ok(u64::from_le_bytes(self.take()?))
     }
 
-    /// Takes a crc32, which has to be that of all bytes taken before.
+    /// Takes a crc32 and compares it with that of all bytes taken before.
     pub(crate) fn check_crc(&mut self) -> Result<(), Unreadable> {
         let crc = self.crc();
         if self.u32()? == crc {
@@ -131,7 +131,7 @@ impl<'a, J: ReadAt> Fields<'a, J> {
     }
 }
 
-/// Whether a file begins with these bytes, or with a part of them that a power cut has left: the others are missing, or
+/// Whether a file begins with these bytes, or with a part of them after a power cut: the others are missing or
 /// zeros.
 pub(crate) fn begins_as<J: ReadAt>(file: &J, magic: [u8; 8]) -> io::Result<bool> {
     let mut bytes = [0; 8];

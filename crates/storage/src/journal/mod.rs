@@ -1,4 +1,4 @@
-//! The journal of a file: the pieces of one change, to be made atomically.
+//! The journal of a file: the pieces of one atomic change.
 //!
 //! ```text
 //! head      "blpkjrnl" | version u32 | salt 16 | crc32                                     32
@@ -11,12 +11,13 @@
 //!           crc32 of the tail so far                                                        4
 //! ```
 //!
-//! Numbers are little-endian. A piece is `len` bytes at `from` in the journal that belong at `at`
-//! in the file; pieces do not overlap. A journal without its tail has no effect.
+//! Numbers are little-endian. A piece consists of `len` bytes at `from` in the journal that belong at `at` in
+//! the file; pieces do not overlap. A journal without its tail has no effect.
 //!
-//! *before* and the *witness* (up to 4 KiB that the change does not touch; its hash is the beginning
-//! of its SHA-256) bind the journal to its file: however far the change has got, each of the file's
-//! first bytes is the old one or the new one, and the witness is unchanged.
+//! *before* and the *witness* (up to 4 KiB that the change does not touch; its hash is the beginning of its
+//! SHA-256) bind the journal to its file: at every stage of the change, each of the file's first bytes is the
+//! old or the new one, and the witness is unchanged. See `docs/crash-safety.md`, "The layout of a file's
+//! journal".
 
 mod binding;
 mod codec;
@@ -48,15 +49,15 @@ const COPY_LEN: usize = 1 << 20;
 pub(crate) struct Salt(pub [u8; 16]);
 
 impl Salt {
-    /// A new salt. The standard library seeds the `RandomState`s of a thread at random, and a forked process has those of
-    /// its parent: the number of the process distinguishes them.
+    /// A new salt. The standard library seeds a thread's `RandomState`s at random, but a forked process
+    /// inherits its parent's; the process id distinguishes them.
     pub(crate) fn random() -> Self {
         let process = Process::current().id();
         let half = |_| RandomState::new().hash_one(process);
         Self((u128::from(half(0)) << 64 | u128::from(half(1))).to_le_bytes())
     }
 
-    /// The 32 hexadecimal digits that are part of file names.
+    /// The 32 hexadecimal digits used in file names.
     pub(crate) fn text(self) -> String {
         format!("{:032x}", u128::from_be_bytes(self.0))
     }
@@ -66,15 +67,15 @@ impl Salt {
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     pub len: u64,
-    /// Where the bytes are in the journal.
+    /// The position of the bytes in the journal.
     pub from: u64,
-    /// The state after these bytes, whose digest is their crc32.
+    /// The crc32 state after these bytes.
     pub hasher: Hasher,
 }
 
 impl Piece {
-    /// The end of a piece at position `at` of the file. The code that makes a piece ensures that there is such a
-    /// position.
+    /// The end of a piece at position `at` of the file. Whoever creates a piece checks that the sum does not
+    /// overflow.
     pub(crate) fn end(&self, at: u64) -> u64 {
         at + self.len
     }
@@ -88,7 +89,7 @@ pub(crate) type Pieces = BTreeMap<u64, Piece>;
 pub(crate) struct Journal {
     pub pieces: Pieces,
     pub new_len: u64,
-    /// The first byte of the file once the change is made.
+    /// The first byte of the file after the change.
     pub first: u8,
 }
 
@@ -102,8 +103,7 @@ pub(crate) struct Binding {
 }
 
 impl Journal {
-    /// Writes index and tail after the bytes of the pieces, which end at `end`. This completes the
-    /// journal.
+    /// Writes index and tail after the bytes of the pieces, which end at `end`. This completes the journal.
     pub(crate) fn complete<S: ReadAt, J: WriteAt>(
         salt: Salt,
         pieces: Pieces,
@@ -131,11 +131,11 @@ impl Journal {
         })
     }
 
-    /// Reads and checks a journal, and checks that it belongs to this file.
+    /// Reads and checks a journal, including that it belongs to this file.
     ///
     /// # Errors
-    /// Returns [`Interrupted`](crate::Error::Interrupted) if it is not a complete journal of this
-    /// file, and any error of file and journal.
+    /// Returns [`Interrupted`](crate::Error::Interrupted) if it is not a complete journal of this file, and any
+    /// error of the file and the journal.
     pub(crate) fn read<S: ReadAt, J: ReadAt>(file: &S, journal: &J) -> Result<Self> {
         let read = codec::Tail::read(journal);
         let (tail, pieces) = read.map_err(|error| error.or(JournalFault::Incomplete.of_file()))?;
@@ -156,11 +156,11 @@ impl Journal {
         })
     }
 
-    /// Makes the change, except for the file's first byte. Repeating it does no harm.
+    /// Makes the change, except for the file's first byte. Applying it again has no further effect.
     pub(crate) fn apply<S: WriteAt, J: ReadAt>(&self, file: &S, journal: &J) -> io::Result<()> {
         put_pieces(&self.pieces, journal, |at, bytes| {
             match bytes.split_first() {
-                // The first byte is the mark until everything else is in its place.
+                // The first byte stays the mark until everything else is in place.
                 Some((_, rest)) if at == 0 => file.write_all_at(1, rest),
                 _ => file.write_all_at(at, bytes),
             }
@@ -169,7 +169,7 @@ impl Journal {
     }
 }
 
-/// The bytes that the pieces of a journal may consist of.
+/// The range of a journal in which pieces may have their bytes.
 pub(crate) struct Room {
     from: u64,
     end: u64,
@@ -177,17 +177,17 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The bytes between two positions of the journal, the second of which is not before the first.
+    /// A range between two positions of the journal, with `from` <= `end`.
     pub(crate) fn new((from, end): (u64, u64)) -> Self {
         let left = end - from;
         Self { from, end, left }
     }
 
-    /// Adds a piece to those before.
+    /// Adds a piece after the previous ones.
     ///
     /// # Errors
-    /// Returns an error if its bytes are not here. No byte belongs to two pieces, neither here nor
-    /// in the file: many long ones at one position would take years to check.
+    /// Returns an error if its bytes are outside the range. No byte belongs to two pieces, neither in the
+    /// journal nor in the file: checking many long pieces at one position would take years.
     pub(crate) fn put(
         &mut self,
         pieces: &mut Pieces,
@@ -210,8 +210,8 @@ impl Room {
     }
 }
 
-/// Where a file of this length ends with the pieces in it; `None` if there are bytes before one that
-/// are neither in a piece nor in the file. A forged journal could ask for any number of zeros.
+/// Where a file of length `len` ends with the pieces in it; `None` if they would leave bytes without content. A
+/// forged journal could ask for any number of zeros.
 pub(crate) fn reach(pieces: &Pieces, len: u64) -> Option<u64> {
     pieces.iter().try_fold(len, |end, (at, piece)| {
         (*at <= end).then(|| end.max(piece.end(*at)))

@@ -5,7 +5,7 @@ use crate::ReadAt;
 use crate::convert::prefix;
 use std::io;
 
-/// A file as it is once the pieces are in their places.
+/// A file as it will be when the pieces are in their places.
 pub(crate) struct Overlay<'a, S, J> {
     pub file: &'a S,
     pub journal: &'a J,
@@ -26,7 +26,7 @@ impl<S: ReadAt, J: ReadAt> ReadAt for Overlay<'_, S, J> {
         };
         let buf = prefix(buf, next - at);
         match self.file.read_at(at, buf)? {
-            // After the old end, but before a piece: zeros, as in the new file.
+            // Zeros between the old end and a piece, as in the new file.
             0 => {
                 buf.fill(0);
                 Ok(buf.len())

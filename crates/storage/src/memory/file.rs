@@ -12,6 +12,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An open file of a [`Memory`](crate::Memory). It keeps its bytes after it is removed or replaced.
+///
+/// Writing through a handle opened with [`Access::Read`] is
+/// [`PermissionDenied`](io::ErrorKind::PermissionDenied). A length that cannot be allocated is
+/// [`StorageFull`](io::ErrorKind::StorageFull) or [`FileTooLarge`](io::ErrorKind::FileTooLarge).
+/// [`sync`](WriteAt::sync) does nothing.
 #[derive(Debug)]
 pub struct MemoryFile {
     pub(super) node: Arc<FileNode>,
@@ -28,7 +33,7 @@ pub(super) struct FileNode {
     pub lock: Arc<MemoryLock>,
     /// How many handles are announced in each slot.
     announced: Mutex<BTreeMap<u64, usize>>,
-    /// The number of writes so far.
+    /// The number of writes: the file's stamp.
     writes: AtomicU64,
     pub has_name: AtomicBool,
 }
@@ -178,9 +183,9 @@ impl Drop for MemoryFile {
     }
 }
 
-/// Truncates bytes, or extends them with zeros if there is memory for that.
+/// Truncates bytes, or extends them with zeros if there is enough memory.
 fn resize(bytes: &mut Vec<u8>, len: usize) -> io::Result<()> {
-    // Nothing to reserve where it becomes shorter.
+    // Reserves nothing if it becomes shorter.
     let more = len.saturating_sub(bytes.len());
     bytes
         .try_reserve(more)

@@ -1,4 +1,4 @@
-//! [`MemoryLock`]: the locks of a file or a folder in memory.
+//! [`MemoryLock`]: locks of files and folders in memory.
 
 use crate::LockMode;
 use crate::mutex::locked;
@@ -14,7 +14,7 @@ struct Holders {
     exclusive: bool,
 }
 
-/// A lock of a file or a folder in memory, which ends when this is dropped.
+/// The lock of a file or a folder in memory. Dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct MemoryGuard {
     lock: Arc<MemoryLock>,

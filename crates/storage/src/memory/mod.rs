@@ -1,4 +1,4 @@
-//! [`Memory`]: files that are gone when the program ends.
+//! [`Memory`]: files and folders in memory.
 
 mod file;
 mod lock;
@@ -16,8 +16,11 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-/// Files in folders, in memory, for tests and for data that need not outlive the process. Clones
-/// share them. It is a [`Store`], and as a [`Folder`] it has the files in its root.
+/// Files in folders, in memory, for tests and for data that need not outlive the process. Clones share the
+/// files.
+///
+/// It is a [`Store`], and as a [`Folder`] it contains the files in its root. Handles see one another on every
+/// platform ([`Lock::presence`](crate::Lock::presence)), so readers and writers do not wait for each other.
 ///
 /// ```
 /// use bloscpack_storage::{Access, Folder, Key, Memory, ReadAt, Store};
@@ -31,7 +34,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Clone)]
 pub struct Memory {
     nodes: Arc<Mutex<Nodes>>,
-    /// The root, which has no key among the nodes.
+    /// The root, which is not among the nodes.
     root: Arc<FileNode>,
 }
 
@@ -57,13 +60,13 @@ impl Node {
 }
 
 impl Memory {
-    /// Without files.
+    /// An empty root.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A copy of the bytes of a file; `None` if no file has this name or key.
+    /// A copy of a file's bytes; `None` if no file has this name or key.
     #[must_use]
     pub fn bytes(&self, key: impl AsRef<OsStr>) -> Option<Vec<u8>> {
         let node = self.node(&parse(key.as_ref()).ok()?).ok()?;
@@ -71,7 +74,15 @@ impl Memory {
         Some(bytes)
     }
 
-    /// The keys of all files, sorted.
+    /// The keys of all files, sorted. Folders are not included.
+    ///
+    /// ```
+    /// use bloscpack_storage::Memory;
+    ///
+    /// let memory = Memory::from([("b", Vec::new()), ("a/c", Vec::new())]);
+    /// let keys: Vec<_> = memory.keys().iter().map(ToString::to_string).collect();
+    /// assert_eq!(keys, ["a/c", "b"]);
+    /// ```
     #[must_use]
     pub fn keys(&self) -> Vec<Key> {
         let nodes = locked(&self.nodes);
@@ -81,7 +92,7 @@ impl Memory {
         files.map(|(key, _)| key.clone()).collect()
     }
 
-    /// Changes the stamp of the folder of a key.
+    /// Changes the stamp of a key's folder.
     fn touch(&self, key: &Key) {
         let nodes = locked(&self.nodes);
         match key.split().map(|(folder, _)| folder) {
@@ -109,7 +120,7 @@ impl<N: AsRef<OsStr>, const COUNT: usize> From<[(N, Vec<u8>); COUNT]> for Memory
     }
 }
 
-/// Makes the folders of these files, too. Names that are not valid keys are left out.
+/// Makes the files and their folders. Skips names that are not valid keys.
 impl<N: AsRef<OsStr>> FromIterator<(N, Vec<u8>)> for Memory {
     fn from_iter<I: IntoIterator<Item = (N, Vec<u8>)>>(files: I) -> Self {
         let mut nodes = Nodes::new();
@@ -140,7 +151,7 @@ impl Default for Memory {
     }
 }
 
-/// The key of these names.
+/// The key with these names.
 fn parse(name: &OsStr) -> io::Result<Key> {
     Key::parse(name.to_str().ok_or(io::ErrorKind::InvalidFilename)?)
 }
@@ -163,7 +174,7 @@ fn check_folder(nodes: &Nodes, key: &Key) -> io::Result<()> {
     }
 }
 
-/// Checks that this is not the root, and that its folder exists.
+/// Checks that the key is not the root and that its folder exists.
 fn check_parent(nodes: &Nodes, key: &Key) -> io::Result<()> {
     match key.split() {
         Some((folder, _)) => check_folder(nodes, &folder),

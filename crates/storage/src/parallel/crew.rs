@@ -1,4 +1,4 @@
-//! [`Crew`]: threads that several pipelines share.
+//! [`Crew`]: threads shared by several pipelines.
 
 use super::sync::thread::{self, JoinHandle};
 use super::sync::{Condvar, Mutex, MutexGuard};
@@ -9,10 +9,11 @@ use std::sync::{Arc, PoisonError};
 /// Does one job of a pipeline.
 pub(super) type Task = Arc<dyn Fn() + Send + Sync>;
 
-/// A bounded number of threads that do the jobs of any number of [pipelines](super::Pipeline), in the order in which they
-/// were submitted.
+/// A bounded number of threads that do the jobs of any number of [pipelines](super::Pipeline), in the order of
+/// submission.
 ///
-/// Threads start when there is work for them, and wait for more until the crew is dropped, which joins them.
+/// Threads start when there is work for them and then wait for more. Dropping the crew joins them; tasks that
+/// have not begun are discarded.
 pub struct Crew {
     shared: Arc<Shared>,
     most: usize,
@@ -21,7 +22,7 @@ pub struct Crew {
 
 struct Shared {
     state: Mutex<State>,
-    /// Notified when a thread that waits may find a task, or is to end.
+    /// Notified when a waiting thread may find a task, or must end.
     more: Condvar,
 }
 
@@ -34,7 +35,7 @@ struct State {
 }
 
 impl Crew {
-    /// A crew of up to this many threads, at least one. None is started yet.
+    /// A crew of up to `threads` threads, at least one. None is started yet.
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Crew {
         }
     }
 
-    /// Gives a task to the next free thread. If the system starts no thread at all, it is done here.
+    /// Gives a task to the next free thread. If the system cannot start any thread, the caller does it.
     pub(super) fn give(&self, task: Task) {
         let mut state = self.shared.locked();
         let is_short = state.idle <= state.tasks.len();
@@ -64,7 +65,7 @@ impl Crew {
         }
     }
 
-    /// Starts one more thread, unless there are enough. Returns false if there is none.
+    /// Starts one more thread, unless there are enough. Returns false if there is no thread at all.
     fn hire(&self) -> bool {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.len() < self.most {
@@ -87,7 +88,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next task; with `wait` nothing only when the crew ends.
+    /// The next task. With `wait`, `None` only when the crew ends.
     fn next(&self, wait: bool) -> Option<Task> {
         let mut state = self.locked();
         while !state.is_over {

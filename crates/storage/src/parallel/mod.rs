@@ -1,12 +1,14 @@
-//! Work shared by several threads.
+//! Work on several threads.
 //!
-//! [`for_each()`] runs jobs, and [`map_in_order`] passes their results on in the order of the jobs.
-//! Both start scoped threads, so that jobs may borrow, and the calling thread works, too. A
-//! [`Pipeline`] keeps its threads from one call to the next, or shares those of a [`Crew`] with
-//! others, and its jobs own what they need. All three use one queue of jobs and results, bound what is under way, turn a panic of a job into an
-//! error, and join their threads. They work on the calling thread alone where one thread is enough
-//! or the system starts no more. Jobs get what is expensive to make, such as a decoder, from a
-//! [`Pool`].
+//! | to | use | threads |
+//! |---|---|---|
+//! | run jobs | [`for_each()`] | scoped: jobs may borrow; the caller works, too |
+//! | pass results on in the order of the jobs | [`map_in_order`] | the same |
+//! | submit jobs and take results over time | [`Pipeline`] | kept from job to job, or those of a [`Crew`] |
+//! | keep expensive objects, such as decoders | [`Pool`] | |
+//!
+//! The first three turn the panic of a job into an error, and join their threads (those of a [`Crew`] end with
+//! it). Where one thread is enough or the system cannot start more, the calling thread does the work.
 //!
 //! ```
 //! use bloscpack_storage::parallel::{Panicked, map_in_order};
@@ -43,8 +45,8 @@ use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-/// The number of processors that this program may use, at least 1. The system is asked once, since the answer takes several
-/// files.
+/// The number of processors that this program may use, at least 1. The system is asked once, because it reads
+/// several files to answer.
 ///
 /// ```
 /// assert!(bloscpack_storage::parallel::processors() > 0);
@@ -54,7 +56,7 @@ pub fn processors() -> usize {
     *FOUND.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }
 
-/// The crew of this process, with as many threads as there are [`processors`]. Its threads live as long as the process.
+/// The crew of this process, with [`processors`] threads. Its threads run until the process ends.
 pub fn crew() -> Arc<Crew> {
     static CREW: OnceLock<Arc<Crew>> = OnceLock::new();
     Arc::clone(CREW.get_or_init(|| Arc::new(Crew::new(processors()))))

@@ -1,9 +1,9 @@
-//! [`Pipeline`]: work on several threads that returns results in the order of the jobs.
+//! [`Pipeline`]: work on several threads, with results in the order of the jobs.
 //!
-//! The caller submits jobs and takes results; at most [`capacity`](Pipeline::capacity) are under way, which bounds memory and
-//! creates back-pressure. With one thread the jobs run on the caller's thread and no other is ever started; with more, threads
-//! start when there is work for them. A pipeline [on a crew](Pipeline::on) has no threads of its own, and no job runs on the
-//! caller's.
+//! The caller submits jobs and takes results. At most [`capacity`](Pipeline::capacity) jobs are under way,
+//! which bounds the memory. With one thread, the jobs run on the caller's thread and no other is started. With
+//! more, threads start when there is work for them. A pipeline [on a crew](Pipeline::on) has no threads of its
+//! own, and no job runs on the caller's.
 
 use super::crew::{Crew, Task};
 use super::panicked::catch;
@@ -17,16 +17,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// Work on fewer bytes than this is put together into one job: handing one over takes as long as the work on it.
+/// Work on fewer bytes is combined into one job, because handing a job over would take as long as the work.
 pub const BATCH: usize = 128 << 10;
 
-/// Jobs that wait while every thread works on one, so that no thread has to wait for the caller, or for a task to be woken.
+/// Jobs that wait while every thread is busy, so that no thread waits for the caller or for a task to be woken.
 const SLACK: usize = 2;
 
-/// Does one job after another, keeping its buffers and contexts.
+/// Does one job after another, and keeps its buffers and contexts.
 type Worker<J, R> = Box<dyn FnMut(J) -> R + Send>;
 
-/// Jobs that no thread has begun, with their numbers.
+/// Jobs that have not begun, with their numbers.
 struct Submitted<J>(VecDeque<(u64, J)>);
 
 impl<J> Iterator for Submitted<J> {
@@ -37,7 +37,25 @@ impl<J> Iterator for Submitted<J> {
     }
 }
 
-/// Does jobs on several threads.
+/// Does jobs on several threads and returns their results in order.
+///
+/// ```
+/// use bloscpack_storage::parallel::Pipeline;
+///
+/// let mut squares = Pipeline::new(4, || |number: u32| number * number);
+/// let mut found = Vec::new();
+/// for number in 0..100 {
+///     if squares.is_full() {
+///         found.extend(squares.next().transpose()?);
+///     }
+///     squares.submit(number);
+/// }
+/// while let Some(square) = squares.next() {
+///     found.push(square?);
+/// }
+/// assert!(found.iter().copied().eq((0..100).map(|number| number * number)));
+/// # Ok::<(), bloscpack_storage::parallel::Panicked>(())
+/// ```
 pub struct Pipeline<J, R> {
     threads: usize,
     make_worker: Arc<dyn Fn() -> Worker<J, R> + Send + Sync>,
@@ -45,18 +63,18 @@ pub struct Pipeline<J, R> {
     own: Option<Worker<J, R>>,
     queue: Arc<Queue<Submitted<J>, Result<R, Panicked>>>,
     crew: Vec<JoinHandle<()>>,
-    /// The crew that does the jobs instead of all these, and how it does the next one.
+    /// The crew that does the jobs instead of own threads, and the task that does the next one.
     shared: Option<(Arc<Crew>, Task)>,
-    /// The number of the oldest job whose result has not been taken.
+    /// The number of the oldest job whose result was not taken.
     oldest: u64,
-    /// Jobs whose results have not been taken.
+    /// Jobs whose results were not taken.
     under_way: usize,
-    /// The process that has the threads.
+    /// The process that owns the threads.
     process: Process,
 }
 
 impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
-    /// A pipeline of up to `threads` threads, each with a worker of its own.
+    /// A pipeline of up to `threads` threads, each with its own worker from `make_worker`. Zero counts as one.
     pub fn new<W>(threads: usize, make_worker: impl Fn() -> W + Send + Sync + 'static) -> Self
     where
         W: FnMut(J) -> R + Send + 'static,
@@ -75,8 +93,8 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         }
     }
 
-    /// The same pipeline, whose jobs are done by this crew, each by whichever thread is free. Dropping it waits for nothing:
-    /// a job that has begun ends by itself.
+    /// Lets this crew do the jobs, each on whichever thread is free. Dropping such a pipeline does not wait: a
+    /// job that has begun finishes on its own.
     #[must_use]
     pub fn on(mut self, crew: Arc<Crew>) -> Self {
         let (queue, make) = (Arc::clone(&self.queue), Arc::clone(&self.make_worker));
@@ -85,34 +103,35 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             let act = |worker: &mut Worker<J, R>| {
                 Ok(queue.run_next(Wait::Never, |job| catch(|| Ok(worker(job)))))
             };
-            // There is none if the pipeline was dropped.
+            // There is no job if the pipeline was dropped.
             let _: Result<bool, Infallible> = workers.lend(|| Ok(make()), act);
         };
         self.shared = Some((crew, Arc::new(do_next)));
         self
     }
 
-    /// How many jobs may be under way before a result must be taken.
+    /// How many jobs may be under way before a result must be taken: 1 with a single own thread, otherwise
+    /// `threads` + 2.
     pub fn capacity(&self) -> usize {
         if self.threads == 1 && self.shared.is_none() {
             1
         } else {
-            // Saturates, since the caller may ask for any number of threads.
+            // Saturates, because the caller may ask for any number of threads.
             self.threads.saturating_add(SLACK)
         }
     }
 
-    /// Jobs whose results have not been taken.
+    /// Jobs whose results were not taken.
     pub fn under_way(&self) -> usize {
         self.under_way
     }
 
-    /// Whether a result must be taken before the next job.
+    /// Whether a result must be taken before the next job. [`submit`](Self::submit) does not check this.
     pub fn is_full(&self) -> bool {
         self.under_way >= self.capacity()
     }
 
-    /// Gives a job to the next free thread, or does it here.
+    /// Gives a job to the next free thread, or does it on the caller's thread if no other works.
     pub fn submit(&mut self, job: J) {
         if let Some((crew, do_next)) = self.shared.clone() {
             let number = self.count();
@@ -131,23 +150,25 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         self.queue.add(|jobs| jobs.0.push_back((number, job)));
     }
 
-    /// Does a job on the caller's thread. Its result waits for those before it.
+    /// Does a job on the caller's thread. Its result still comes in order.
     pub fn submit_here(&mut self, job: J) {
         let worker = self.own.get_or_insert_with(|| (self.make_worker)());
-        // Here, too, a panic is an error of its job: a caller that caught it and continued would leave a gap.
+        // A panic becomes the error of its job here, too: a caller that caught it and continued would leave a
+        // gap.
         let result = catch(|| Ok(worker(job)));
         let number = self.count();
         self.queue.put(number, result);
     }
 
-    /// The number of a new job.
+    /// A number for a new job.
     fn count(&mut self) -> u64 {
         let number = self.oldest + self.under_way as u64;
         self.under_way += 1;
         number
     }
 
-    /// Starts one more thread, unless one is enough. If the system refuses, the existing ones do the work.
+    /// Starts one more thread, if more than one is allowed. If the system refuses, the existing ones do the
+    /// work.
     fn hire(&mut self) {
         if self.threads == 1 {
             return;
@@ -165,7 +186,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         }
     }
 
-    /// Waits for the result of the oldest job under way; nothing if there is none.
+    /// Blocks until the oldest job under way is done and returns its result; `None` if no job is under way.
     ///
     /// # Errors
     /// Returns [`Panicked`] if the job panicked.
@@ -177,7 +198,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         self.take(true)
     }
 
-    /// The result of the oldest job, if the job is done.
+    /// The result of the oldest job, if it is done.
     ///
     /// # Errors
     /// Returns [`Panicked`] if the job panicked.
@@ -192,7 +213,8 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         Some(result)
     }
 
-    /// The result of the oldest job under way, or nothing if there is none; the task is woken once the job is done.
+    /// Polls for the result of the oldest job; `Ready(None)` if no job is under way. The task is woken when the
+    /// job is done.
     ///
     /// # Errors
     /// Returns [`Panicked`] if the job panicked.
@@ -205,7 +227,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         Poll::Ready(result)
     }
 
-    /// Notes that the oldest result was taken.
+    /// Records that the oldest result was taken.
     fn taken(&mut self, rest: usize) {
         self.under_way = rest;
         self.oldest += 1;
@@ -215,7 +237,8 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
 impl<J, R> Drop for Pipeline<J, R> {
     fn drop(&mut self) {
         if !self.process.is_current() {
-            // A forked child has none of the threads, and would wait for them, or for a lock that one of them had, forever.
+            // A forked child has none of the threads, and would wait forever for them or for a lock that one of
+            // them held.
             std::mem::forget(std::mem::take(&mut self.crew));
             return;
         }

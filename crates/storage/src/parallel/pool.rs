@@ -4,13 +4,13 @@ use super::sync::Mutex;
 use std::fmt;
 use std::sync::PoisonError;
 
-/// Idle objects kept at most; no caller has more threads than that.
+/// Maximum number of idle objects. No caller has more threads.
 const MAX_IDLE: usize = 64;
 
-/// Decoders, encoders and buffers that are expensive to make, each lent to one thread at a time.
+/// Expensive objects, such as decoders, encoders and buffers, each lent to one thread at a time.
 ///
-/// As many are made as are in use at once; a buffer keeps its memory and a decoder its contexts
-/// from one use to the next.
+/// It makes as many objects as are in use at once. A buffer keeps its memory, and a decoder its contexts, from
+/// one use to the next.
 pub struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Pool<T> {
@@ -22,10 +22,10 @@ impl<T> Default for Pool<T> {
 impl<T> Pool<T> {
     /// Runs `act` with an object of the pool, or with a new one from `make` if all are in use.
     ///
-    /// The object returns to the pool even if `act` fails; if `act` panics, it is dropped.
+    /// The object returns to the pool even if `act` fails. It is dropped if `act` panics, and if 64 are idle.
     ///
     /// # Errors
-    /// Returns the error of `make`, or that of `act`.
+    /// Returns the error of `make` or of `act`.
     pub fn lend<R, E>(
         &self,
         make: impl FnOnce() -> Result<T, E>,

@@ -1,16 +1,16 @@
-//! [`Queue`]: the jobs and results that threads share.
+//! [`Queue`]: jobs and results shared by threads.
 
 use super::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 
-/// Numbered jobs for several threads, and their results, which one thread takes by their numbers.
+/// Numbered jobs for several threads. One thread takes their results by number.
 pub(super) struct Queue<I, R> {
     state: Mutex<State<I, R>>,
-    /// Notified when a thread that waits for a job may find one, or is to end.
+    /// Notified when a thread that waits for a job may find one, or must end.
     more: Condvar,
-    /// Notified when a result is there.
+    /// Notified when the awaited result exists.
     ready: Condvar,
 }
 
@@ -19,24 +19,24 @@ struct State<I, R> {
     limit: u64,
     /// The jobs that have not begun, in order.
     jobs: I,
-    /// One more than the number of the last job that has begun.
+    /// The number of the last job that has begun, plus one.
     begun: u64,
     /// The number of the next result.
     next: u64,
     results: BTreeMap<u64, R>,
-    /// Threads that wait for a job: to wake none takes as long as to wake one.
+    /// Threads that wait for a job. A notification costs the same if nobody waits.
     idle: usize,
-    /// The job whose result is waited for.
+    /// The number of the awaited result.
     awaited: Option<u64>,
-    /// The task that waits for it, if it is not a thread.
+    /// The task that waits for it, unless a thread does.
     waker: Option<Waker>,
-    /// No more results are wanted.
+    /// No more results are needed.
     is_over: bool,
 }
 
 impl<I, R> State<I, R> {
     fn has_room(&self) -> bool {
-        // Saturates: a limit of `u64::MAX` means that there is none.
+        // Saturates: `u64::MAX` means no limit.
         self.begun < self.next.saturating_add(self.limit)
     }
 }
@@ -90,18 +90,18 @@ impl<I, R> Queue<I, R> {
         }
     }
 
-    /// Whether a job has begun, so that its result comes.
+    /// Whether a job has begun, so that its result will arrive.
     pub(super) fn has_begun(&self, number: u64) -> bool {
         number < self.locked().begun
     }
 
-    /// The next result, which is that of this job; without `wait` only if it is there.
+    /// The result of this job, which must be the next one. Without `wait`, `None` if it does not exist yet.
     pub(super) fn take(&self, number: u64, wait: bool) -> Option<R> {
         let mut state = self.locked();
         loop {
             if let Some(result) = state.results.remove(&number) {
                 let was_full = !state.has_room() && state.idle > 0;
-                // No caller has as many jobs as a `u64` counts.
+                // No caller has 2^64 jobs.
                 state.next = number + 1;
                 drop(state);
                 if was_full {
@@ -119,7 +119,7 @@ impl<I, R> Queue<I, R> {
         }
     }
 
-    /// The same for a task, which is woken once the result is there.
+    /// As `take`, for a task, which is woken when the result exists.
     pub(super) fn poll(&self, number: u64, task: &Context<'_>) -> Poll<Option<R>> {
         let mut state = self.locked();
         if !state.results.contains_key(&number) {
@@ -129,7 +129,7 @@ impl<I, R> Queue<I, R> {
         }
         state.awaited = None;
         drop(state);
-        // No one else takes it.
+        // Nobody else takes it.
         Poll::Ready(self.take(number, false))
     }
 
@@ -143,11 +143,11 @@ impl<I, R> Queue<I, R> {
 /// How a thread gets its jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// It waits for jobs that are added, until it is stopped.
+    /// Waits for jobs that are added, until it is stopped.
     ForJobs,
-    /// It waits if too many are under way, and ends after the last one.
+    /// Waits if too many jobs are under way, and ends after the last job.
     ForRoom,
-    /// It never waits.
+    /// Never waits.
     Never,
 }
 

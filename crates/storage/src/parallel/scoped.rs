@@ -5,19 +5,19 @@ use super::panicked::catch;
 use super::queue::{Queue, Wait};
 use super::sync::{ScopedJoinHandle, start, thread};
 
-/// Jobs under way for each thread: one that takes long should not make the others wait.
+/// Jobs under way for each thread. A slow job should not make the others wait.
 const AHEAD: u64 = 8;
 
-/// Runs all jobs on up to `threads` threads, and passes their results to `take`: on the calling
-/// thread, and in the order of the jobs.
+/// Runs all jobs on up to `threads` threads, and passes their results to `take`: on the calling thread, and in
+/// the order of the jobs.
 ///
-/// Jobs begin in their order. While the next result is not there yet, the calling thread runs jobs,
-/// too. A few results for each thread may be ahead of their turn. After a job has failed no new one
-/// begins; those under way end first.
+/// Jobs begin in order. While the next result is missing, the calling thread runs jobs, too. Up to eight
+/// results for each thread may be ahead of their turn. After a job has failed, no new one begins, and those
+/// under way are finished first.
 ///
 /// # Errors
-/// Returns the first error in the order of the jobs: that of a job, or that of `take`. A panic of a
-/// job is the error [`Panicked`].
+/// Returns the first error in the order of the jobs, whether of a job or of `take`. The panic of a job is the
+/// error [`Panicked`].
 pub fn map_in_order<J: Send, T: Send, E: From<Panicked> + Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
@@ -30,12 +30,12 @@ pub fn map_in_order<J: Send, T: Send, E: From<Panicked> + Send>(
     run((threads, limit), jobs, act, take)
 }
 
-/// Runs all jobs on up to `threads` threads, the calling one among them: [`map_in_order`] without
-/// results, so that any number of jobs may be ahead.
+/// Runs all jobs on up to `threads` threads, including the calling one: [`map_in_order`] without results and
+/// without a bound on how far jobs may be ahead.
 ///
 /// # Errors
-/// Returns the error of the first job, in the order of the jobs, that failed, whichever failed
-/// first in time. A panic of a job is the error [`Panicked`].
+/// Returns the error of the first failed job in the order of the jobs, even if a later job failed earlier in
+/// time. The panic of a job is the error [`Panicked`].
 pub fn for_each<J: Send, E: From<Panicked> + Send>(
     threads: usize,
     jobs: impl ExactSizeIterator<Item = J> + Send,
@@ -56,7 +56,7 @@ fn run<J: Send, T: Send, E: From<Panicked> + Send>(
         return jobs.into_iter().try_for_each(|job| take(act(job)?));
     }
     let queue = Queue::new((0..).zip(jobs), limit);
-    // Jobs before the first that fails have begun before it, and their results come.
+    // All jobs before the first failing one have begun before it, so their results will arrive.
     let act = |job| act(job).inspect_err(|_| queue.stop());
     let next_result = |number| {
         loop {
@@ -79,7 +79,7 @@ fn run<J: Send, T: Send, E: From<Panicked> + Send>(
     thread::scope(|scope| {
         let work = || while queue.run_next(Wait::ForRoom, act) {};
         let workers: Vec<_> = (1..threads).map_while(|_| start(scope, work)).collect();
-        // Workers that wait for room have to be stopped even if this panics.
+        // Workers that wait must be stopped even if this panics.
         let done = catch(&mut pass_on);
         queue.stop();
         // Every worker is joined, even if another one has panicked.

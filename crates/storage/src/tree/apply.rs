@@ -1,4 +1,4 @@
-//! Making the change of a journal, step by step.
+//! Applies the change of a journal, step by step.
 
 use super::staging::Staging;
 use super::step::{Action, Step};
@@ -8,25 +8,25 @@ use crate::parallel::for_each;
 use std::collections::BTreeSet;
 use std::io;
 
-/// Files synced at the same time: a disk syncs several as fast as one.
+/// Files synced at the same time. A disk syncs several as fast as one.
 const SYNC_THREADS: usize = 8;
 
-/// Where the parts of a change are.
+/// The parts of a change.
 pub(super) struct Sources<'a> {
     pub store: &'a dyn Store,
     pub staging: &'a Staging,
     /// The bytes of all patches.
     pub bytes: &'a dyn StoreFile,
-    /// The numbers of the staged files that existed when this began; the others are already in
-    /// their places. `None` if none is.
+    /// The numbers of the staged files that existed at the beginning; all others are already in their places.
+    /// `None` if all are staged.
     pub staged: Option<BTreeSet<u64>>,
 }
 
-/// Makes a change, step by step, and syncs everything that it touches. Repeating it does no harm.
+/// Applies a change, step by step, and syncs everything that it touches. Applying it again has no further
+/// effect.
 ///
-/// Everything done in one folder is synced before anything is done in the next. So programs that do
-/// not know the journal find the folders that come first in the change at least as new as those
-/// that come later, also after a power cut.
+/// Everything in one folder is synced before the next folder is touched. Programs that do not know the journal
+/// therefore find earlier folders of the change at least as new as later ones, also after a power cut.
 pub(super) fn apply(sources: &Sources<'_>, steps: &[Step]) -> io::Result<()> {
     let (mut folder, mut patched) = (None, Vec::new());
     for step in steps {
@@ -48,7 +48,7 @@ pub(super) fn apply(sources: &Sources<'_>, steps: &[Step]) -> io::Result<()> {
 fn sync_folder(store: &dyn Store, folder: Option<&Key>, patched: &[Key]) -> io::Result<()> {
     sync_all(store, patched)?;
     match folder.map(|folder| store.sync(folder)) {
-        // The folder was removed when this was first done; it has no names that could be lost.
+        // An earlier run has removed the folder, so it has no names to lose.
         Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -67,7 +67,7 @@ fn apply_step(sources: &Sources<'_>, step: &Step) -> io::Result<()> {
         Action::Remove { .. } => unless_gone(store.remove(key)),
         Action::MakeFolder => store.make_folder(key),
         Action::RemoveFolder => match store.remove_folder(key) {
-            // Another program has put something there meanwhile, which is not ours to remove.
+            // Another program has put something into the folder; leave it.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
             done => unless_gone(done),
         },

@@ -1,11 +1,11 @@
-//! [`Below`]: what is in one folder of a store, as a store.
+//! [`Below`]: one folder of a store, as a store.
 
 use super::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle, StoreLock};
 use crate::{Access, LockMode};
 use std::io;
 use std::sync::Arc;
 
-/// What is in one folder of a store, as a store of its own that is only read.
+/// One folder of a store, as a read-only store of its own: its keys are relative to the folder.
 ///
 /// ```
 /// use bloscpack_storage::{Below, Key, Memory, Store};
@@ -23,7 +23,8 @@ pub struct Below {
 }
 
 impl Below {
-    /// The files below a folder, which is not looked at.
+    /// The files below `folder`. It is not accessed yet, so a missing folder is an error of the first
+    /// operation.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, folder: Key) -> Self {
         Self { store, folder }

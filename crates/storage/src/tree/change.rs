@@ -1,4 +1,4 @@
-//! Changes of a [`JournaledStore`]: files put and removed, folders made and removed.
+//! Changes of a [`JournaledStore`]: putting and removing files, making and removing folders.
 
 use super::errors::{NOT_A_FILE, NOT_A_FOLDER, invalid, not_found};
 use super::pending::{FILE_AND_FOLDER, OTHER, Pending, Staged, with_changes};
@@ -9,13 +9,32 @@ use crate::convert::to_u64;
 use std::io;
 
 impl JournaledStore {
-    /// Puts a file, replacing the one that has the key, if there is one. The bytes are staged at
-    /// once.
+    /// Puts a file, replacing a file with this key. The bytes are written to a staged file in `.blpk` at once;
+    /// the file gets its key in the commit. The folder must exist, in the store or as a pending change.
+    ///
+    /// ```
+    /// use bloscpack_storage::{Access, JournaledStore, Key, Memory};
+    /// use std::sync::Arc;
+    ///
+    /// let store = Memory::new();
+    /// let writer = JournaledStore::open(Arc::new(store.clone()), Access::Write)?;
+    /// let key = Key::parse("data/0")?;
+    /// assert!(writer.put(&key, b"zero").is_err(), "there is no folder `data`");
+    /// writer.make_folder(&Key::parse("data")?)?;
+    /// writer.put(&key, b"zero")?;
+    /// assert_eq!(writer.get(&key, 100)?, b"zero");
+    /// assert_eq!(store.bytes("data/0"), None);
+    /// writer.commit()?;
+    /// assert_eq!(store.bytes("data/0").as_deref(), Some(&b"zero"[..]));
+    /// # Ok::<(), bloscpack_storage::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound) if its folder does not exist;
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if something that is not a file has the key;
-    /// and any error of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the folder does not exist;
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if anything other than a file has the key, including a
+    /// folder that this commit removes, and for keys in `.blpk`;
+    /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) for a reader; and any error of the store. Other
+    /// pending changes are kept.
     pub fn put(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let around = self.kind_of_folder(key)?;
@@ -37,7 +56,7 @@ impl JournaledStore {
             sum: Some((crc32fast::hash(bytes), Fingerprint::of(&bytes)?)),
         });
         let mut state = self.state();
-        // Another thread may have changed the folder.
+        // Another thread may have changed the folder in the meantime.
         let fits = state.check_folder(key, around);
         match fits.and_then(|()| state.check_put(key, base)) {
             Ok(()) => {
@@ -57,9 +76,8 @@ impl JournaledStore {
     /// Removes a file.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a file; and any error of the
-    /// store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if this is
+    /// not a file; and any error of the store.
     pub fn remove(&self, key: &Key) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let base = self.store.kind(key)?;
@@ -80,12 +98,13 @@ impl JournaledStore {
         Ok(())
     }
 
-    /// Makes a folder, unless it exists.
+    /// Makes a folder. An existing folder is not an error.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the folder that it is to be in does not
-    /// exist; [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something else has the key; and any
-    /// error of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound) if the folder above does not exist;
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if anything other than a folder has the key;
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this commit removes a file with the key; and any error
+    /// of the store.
     pub fn make_folder(&self, key: &Key) -> io::Result<()> {
         if *key == Key::root() {
             return self.check();
@@ -97,7 +116,7 @@ impl JournaledStore {
         state.check_folder(key, around)?;
         match (state.get(key), base) {
             (Some(Pending::MakeFolder), _) | (None, Some(EntryKind::Folder)) => {}
-            // It exists, and is not removed after all.
+            // It exists: cancel its removal.
             (Some(Pending::RemoveFolder), _) => drop(state.forget(key)),
             (None, None) => drop(state.set(key, Pending::MakeFolder)),
             (Some(Pending::Remove), _) => return Err(invalid(key, FILE_AND_FOLDER)),
@@ -110,13 +129,11 @@ impl JournaledStore {
         Ok(())
     }
 
-    /// Removes an empty folder.
+    /// Removes a folder that is empty after the pending changes.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound),
-    /// [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the
-    /// store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound); [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty);
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the store.
     pub fn remove_folder(&self, key: &Key) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let base = self.store.kind(key)?;
@@ -141,10 +158,24 @@ impl JournaledStore {
         Ok(())
     }
 
-    /// Discards the changes since the last commit.
+    /// Discards all changes since the last commit, and removes their staged files.
+    ///
+    /// ```
+    /// use bloscpack_storage::{Access, JournaledStore, Key, Memory};
+    /// use std::sync::Arc;
+    ///
+    /// let store = Memory::from([("log", b"one".to_vec())]);
+    /// let writer = JournaledStore::open(Arc::new(store), Access::Write)?;
+    /// let key = Key::parse("log")?;
+    /// writer.remove(&key)?;
+    /// assert_eq!(writer.kind(&key)?, None);
+    /// writer.rollback()?;
+    /// assert_eq!(writer.get(&key, 100)?, b"one");
+    /// # Ok::<(), bloscpack_storage::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns an error if an earlier error has left the state of the store unknown.
+    /// Returns an error if an earlier error has left the state of the store unknown, and for a reader.
     pub fn rollback(&self) -> Result<()> {
         let _gate = self.begin_alone()?;
         let mut numbers: Vec<u64> = Vec::new();
@@ -161,7 +192,7 @@ impl JournaledStore {
         Ok(())
     }
 
-    /// The kind of the entry at the place of a key's folder.
+    /// The kind of the entry at the key of this key's folder.
     fn kind_of_folder(&self, key: &Key) -> io::Result<Option<EntryKind>> {
         match key.split() {
             Some((folder, _)) => self.store.kind(&folder),
@@ -169,7 +200,7 @@ impl JournaledStore {
         }
     }
 
-    /// Removes the staged file of a pending change that another one has replaced.
+    /// Removes the staged file of a replaced pending change.
     fn supersede(&self, old: Option<Pending>) {
         if let Some(Pending::Put(staged)) = old {
             let mut state = self.state();

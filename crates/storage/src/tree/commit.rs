@@ -1,4 +1,4 @@
-//! Committing the changes of a [`JournaledStore`].
+//! Commits the changes of a [`JournaledStore`].
 
 use super::apply::{Sources, apply, sync_all};
 use super::errors::{NOT_A_FOLDER, changed, invalid, not_found};
@@ -17,24 +17,43 @@ use std::collections::BTreeSet;
 use std::io;
 
 impl JournaledStore {
-    /// Makes all changes since the last commit, atomically.
+    /// Makes all changes since the last commit, atomically. Returns when they would survive a power cut.
+    /// Without changes it does nothing. Waits for changes that other threads are making, and up to the timeout
+    /// for readers that lock the store.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the store in
-    /// time: the changes stay pending, and the commit can be tried again. Returns
-    /// [`Committed`](crate::Error::Committed) if the changes are committed, and the next writer completes them. Returns any error
-    /// of the store; if it leaves the state of the store unknown, everything else is refused, and the store
-    /// is the old or the new one when it is opened again.
+    /// - [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the store in time: the changes
+    ///   stay pending; commit again.
+    /// - [`Committed`](crate::Error::Committed) if the changes are committed but not applied completely: do not
+    ///   repeat them, the next writer completes them.
+    /// - Any error of the store. If it leaves the state of the store unknown, all further operations are
+    ///   refused, and opening the store again finds the old or the new content. Otherwise the changes stay
+    ///   pending.
     pub fn commit(&self) -> Result<()> {
         self.commit_counts(&[], false)
     }
 
-    /// Like [`commit`](Self::commit), with the steps for the files `counts` before all others if
-    /// `first` is true, and after all others if not.
+    /// As [`commit`](Self::commit), with the steps for the files `counts` before all other steps if `first` is
+    /// true, and after them if not.
     ///
-    /// Programs that do not know the journal may read the store after a crash in the middle of the
-    /// steps. A file that counts others should come first if there will be fewer of them, and last
-    /// if there will be more, so that it never counts files that do not exist.
+    /// Programs without this protocol may read the store after a crash between the steps. A file that counts
+    /// other files should come first if there will be fewer of them, and last if there will be more, so that it
+    /// never counts missing files.
+    ///
+    /// ```
+    /// use bloscpack_storage::{Access, JournaledStore, Key, Memory};
+    /// use std::sync::Arc;
+    ///
+    /// let store = Memory::from([("count", b"1".to_vec()), ("file0", Vec::new())]);
+    /// let writer = JournaledStore::open(Arc::new(store.clone()), Access::Write)?;
+    /// let count = Key::parse("count")?;
+    /// writer.put(&count, b"2")?;
+    /// writer.put(&Key::parse("file1")?, b"")?;
+    /// // The number grows: `file1` is in its place before the count changes.
+    /// writer.commit_counts(&[count], false)?;
+    /// assert_eq!(store.bytes("count").as_deref(), Some(&b"2"[..]));
+    /// # Ok::<(), bloscpack_storage::Error>(())
+    /// ```
     ///
     /// # Errors
     /// Returns the errors of [`commit`](Self::commit).
@@ -48,7 +67,7 @@ impl JournaledStore {
         }
         self.sync_staged(&plan)?;
         match plan.steps.as_slice() {
-            // The store itself makes a single step atomically.
+            // A single step is atomic in the store itself.
             [step] if !matches!(step.action, Action::Patch { .. }) => {
                 self.prepare_history()?;
                 let _guard = self.lock_root()?;
@@ -92,14 +111,14 @@ impl JournaledStore {
             let renamed = this.store.rename(&draft, &this.staging.journal);
             renamed.map_err(unknown)?;
             this.store.sync(&this.staging.folder).map_err(unknown)?;
-            // From here on the change is committed.
+            // From here the change is committed.
             let done = this.complete(journal);
             done.map_err(|error| this.kept(committed, error))
         })?;
         Ok(())
     }
 
-    /// Makes the change of the journal, and removes it.
+    /// Applies the change of the journal, and removes the journal.
     fn complete(&self, journal: &Journal) -> io::Result<()> {
         self.apply(journal)?;
         self.store.remove(&self.staging.journal)?;
@@ -116,7 +135,7 @@ impl JournaledStore {
         }
     }
 
-    /// Does something whose failure leaves the state of the store unknown.
+    /// Runs an operation whose failure leaves the state of the store unknown.
     fn at_risk<T>(&self, act: impl FnOnce(&Self) -> io::Result<T>) -> io::Result<T> {
         let done = act(self);
         if done.is_err() {
@@ -151,7 +170,7 @@ impl JournaledStore {
         })
     }
 
-    /// Locks the store for writing: waits until all readers have finished.
+    /// Locks the store for writing: waits until all readers that lock it have finished.
     fn lock_root(&self) -> Result<Box<dyn StoreLock>> {
         Ok(lock_root(&*self.store, &self.lock_timeout())?)
     }
@@ -217,7 +236,7 @@ impl JournaledStore {
         })
     }
 
-    /// The fingerprint of the file that has this key, if there is one.
+    /// The fingerprint of the file with this key; `None` if there is none.
     fn fingerprint(&self, key: &Key) -> io::Result<Option<Fingerprint>> {
         match self.store.open(key) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -235,7 +254,7 @@ impl JournaledStore {
             if let Piece::Memory(here) = piece {
                 bytes.extend_from_slice(here);
             }
-            // Journals of stores have no checksum for each piece.
+            // A store's journal has one checksum, not one for each piece.
             let hasher = Hasher::new();
             pieces.insert(*at, Placed { len, from, hasher });
         }
@@ -270,7 +289,7 @@ impl JournaledStore {
     }
 }
 
-/// Moves the steps for the files `counts` before all others, or after them.
+/// Moves the steps for the files `counts` before or after all others.
 fn order(steps: &mut [Step], counts: &[Key], first: bool) {
     let made = |step: &Step| matches!(step.action, Action::MakeFolder).then(|| step.key.clone());
     let made: BTreeSet<Key> = steps.iter().filter_map(made).collect();
@@ -281,7 +300,8 @@ fn order(steps: &mut [Step], counts: &[Key], first: bool) {
     let counts: BTreeSet<&Key> = counts.iter().collect();
     steps.sort_by_cached_key(|step| {
         let counts = counts.contains(&step.key);
-        // No program reads a file in a folder that this commit makes, before the rest is there.
+        // A file in a folder that this commit makes is not read by other programs before the rest of the folder
+        // exists.
         if first {
             !counts || is_new(&step.key)
         } else {

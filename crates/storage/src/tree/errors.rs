@@ -16,7 +16,7 @@ pub(crate) fn invalid(key: &Key, what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{key}: {what}"))
 }
 
-/// Something in the store is not as this writer has left it.
+/// Another program has changed something that this writer relies on.
 pub(crate) fn changed(key: &Key) -> io::Error {
     let what = format!("{key}: another program has changed this while the store was open");
     io::Error::other(what)

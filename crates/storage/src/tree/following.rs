@@ -1,4 +1,4 @@
-//! [`Following`]: a store as it was when a reader opened it.
+//! [`Following`]: the content that a store had when a reader opened it.
 
 use super::errors::{NOT_A_FILE, invalid, not_found};
 use super::pending::with_changes;
@@ -14,15 +14,15 @@ use std::sync::Arc;
 /// The changes of a store since a reader opened it.
 pub(super) type StoreView = View<Arc<dyn StoreHandle>>;
 
-/// A store as it was when a reader opened it, whatever writers do.
+/// A store with the content that it had when a reader opened it, whatever writers do.
 pub(super) struct Following {
     pub reading: Reading<Arc<dyn StoreHandle>>,
-    /// Announced, or locked where writers cannot see that.
+    /// The root's handle: announced, or locked where writers cannot see announcements.
     pub root: Arc<dyn StoreHandle>,
 }
 
 impl Following {
-    /// The follower of a store with this root, if writers see it.
+    /// The follower of a store with this root; `None` if writers would not see it.
     pub(super) fn follower(
         store: &Arc<dyn Store>,
         staging: &Staging,
@@ -42,7 +42,7 @@ impl Following {
     }
 }
 
-/// The kind of an entry that was looked up in the store.
+/// The pinned kind of an entry; `None` if it is not pinned.
 pub(super) fn kind_in(view: &StoreView, key: &Key) -> Option<Option<EntryKind>> {
     view.pins.get(key).map(|pin| match pin {
         Pin::Nothing => None,
@@ -51,7 +51,7 @@ pub(super) fn kind_in(view: &StoreView, key: &Key) -> Option<Option<EntryKind>> 
     })
 }
 
-/// The entries of a folder, which the store has listed as these.
+/// The entries of a folder in the view. `listed` is the store's current listing.
 pub(super) fn list_in(
     view: &StoreView,
     folder: &Key,
@@ -71,7 +71,7 @@ pub(super) fn list_in(
     Ok(with_changes(listed, inside.collect()))
 }
 
-/// Opens a file, which the store has opened with this result.
+/// Opens a file in the view. `opened` is the file that the store has now.
 pub(super) fn open_in(
     view: &StoreView,
     (following, key): (&Arc<Following>, &Key),
@@ -80,7 +80,7 @@ pub(super) fn open_in(
     let (base, len): (Box<dyn StoreFile>, u64) = match (view.pins.get(key), opened) {
         (Some(Pin::Nothing), _) => return Err(not_found(key)),
         (Some(Pin::Folder), _) => return Err(invalid(key, NOT_A_FILE)),
-        // All of it is pinned.
+        // All of the file is pinned.
         (Some(Pin::File(len, _)), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             (Box::new(Vec::new()), *len)
         }

@@ -1,4 +1,4 @@
-//! [`JournaledStore`]: a store as its last committed change left it, and its next change.
+//! [`JournaledStore`]: a store at its last committed change, and the next change.
 
 use super::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
 use super::following::{Following, StoreView, kind_in, list_in, open_in};
@@ -15,10 +15,10 @@ use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Bytes of patches that are kept in memory; more are spilled into a staged file.
+/// Bytes of patches kept in memory. More are spilled into a staged file.
 const PATCH_MEMORY: u64 = 4 << 20;
 
-/// A store that is open for reading, or for changes of many files that are made atomically.
+/// A store that is open for reading, or for atomic changes of many files.
 ///
 /// ```text
 ///   put, patch, ... ─► staged files ─► sync ─► journal ─► sync ─► to their places ─► sync ─► journal removed ─► sync
@@ -26,13 +26,19 @@ const PATCH_MEMORY: u64 = 4 << 20;
 ///                                                            the next writer completes it
 /// ```
 ///
-/// Changes are visible through this writer at once, and to others after [`commit`](Self::commit).
-/// Without a commit they have no effect. `docs/crash-safety.md` in the repository describes the
-/// steps and their guarantees.
+/// [`put`](Self::put), [`patch`](Self::patch), [`remove`](Self::remove), [`make_folder`](Self::make_folder) and
+/// [`remove_folder`](Self::remove_folder) are visible through this writer at once, and to others after
+/// [`commit`](Self::commit). Without a commit they have no effect; dropping the writer discards them. A commit
+/// with a single step, other than a patch, is atomic in itself and writes no journal. `docs/crash-safety.md` in
+/// the repository describes the steps and their guarantees.
 ///
-/// Several threads may read and change at the same time. Changes of the same key by two threads
-/// are made in some order. An object that was read shows the file as it was then, except that a
-/// later commit may patch it in place.
+/// Threads can read and change at the same time. Changes of one key by two threads are made in some order; a
+/// commit waits for changes in progress, and later changes wait for it. A file opened for reading shows the
+/// content at opening, but a writer's later commits may patch it in place.
+///
+/// The files in `.blpk` are invisible, and keys in it are refused.
+///
+/// A forked child cannot change the store through its copy.
 ///
 /// ```
 /// use bloscpack_storage::{Access, JournaledStore, Key, Memory};
@@ -54,12 +60,12 @@ pub struct JournaledStore {
     pub(super) store: Arc<dyn Store>,
     pub(super) staging: Staging,
     pub(super) timeout: Mutex<LockTimeout>,
-    /// Changes share it, a commit has it alone.
+    /// Changes share it; a commit holds it alone.
     gate: RwLock<()>,
-    /// Patches are made one after another.
+    /// Serialises patches.
     pub(super) patching: Mutex<()>,
     state: Mutex<PendingChanges>,
-    /// Bytes of patches that are kept in memory.
+    /// Maximum length of patches in memory, in bytes.
     pub(super) patch_memory: Mutex<u64>,
     was_interrupted: bool,
     pub(super) role: Role,
@@ -67,9 +73,9 @@ pub struct JournaledStore {
 
 /// The locks and announcements of a reader or a writer.
 pub(super) enum Role {
-    /// Keeps the content that the store has, and all of it if there are commits meanwhile.
+    /// Keeps the content that the store had at opening, across commits.
     Reader(Arc<Following>),
-    /// Keeps the root locked, where readers and writers do not see one another.
+    /// Keeps the root locked, where readers and writers cannot see one another.
     LockedReader(
         #[expect(dead_code, reason = "the lock ends when this is dropped")] Box<dyn StoreLock>,
     ),
@@ -109,20 +115,20 @@ impl JournaledStore {
         }
     }
 
-    /// Compares the file with this key, or all files below it, with digests that the store has of them; see
+    /// Compares the file with this key, or all files below it, with checksums that the store keeps; see
     /// [`Store::verify`].
     #[must_use]
     pub fn verify(&self, below: &Key) -> Vec<io::Error> {
         self.store.verify(below)
     }
 
-    /// Whether the last writer was interrupted in a commit. Opening for writing has completed it;
-    /// a store that is open for reading is read through its journal.
+    /// Whether the last writer was interrupted in a commit. A writer has completed that commit on opening; a
+    /// reader reads through its journal.
     pub fn was_interrupted(&self) -> bool {
         self.was_interrupted
     }
 
-    /// Sets how long commits wait for readers from now on.
+    /// Sets how long later commits wait for readers.
     pub fn set_lock_timeout(&self, timeout: LockTimeout) {
         *locked(&self.timeout) = timeout;
     }
@@ -131,19 +137,17 @@ impl JournaledStore {
         locked(&self.timeout).clone()
     }
 
-    /// Sets how many bytes of patches are kept in memory, 4 MiB if this is not called. For tests,
-    /// which reach the limit with less.
+    /// Sets how many bytes of patches stay in memory: 4 MiB by default. For tests.
     #[doc(hidden)]
     pub fn set_patch_memory(&self, bytes: u64) {
         *locked(&self.patch_memory) = bytes;
     }
 
-    /// Opens a file as this writer has changed it.
+    /// Opens a file, including the pending changes of this writer.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a folder and for keys of the journal; and
-    /// any error of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) for a
+    /// folder and for keys in `.blpk`; and any error of the store.
     pub fn read(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         check_visible(key)?;
         self.look(
@@ -163,16 +167,17 @@ impl JournaledStore {
         )
     }
 
-    /// Announces that these files are going to be read whole, in about this order: see [`Store::will_read`].
+    /// Announces that these files will be read whole, in about this order: see [`Store::will_read`].
     pub fn will_read(&self, keys: &[Key]) {
         self.store.will_read(keys);
     }
 
-    /// Reads a whole file of up to `max` bytes.
+    /// Reads a whole file of up to `max` bytes. Memory is allocated for the file's length, once that was
+    /// checked.
     ///
     /// # Errors
-    /// Returns [`FileTooLarge`](io::ErrorKind::FileTooLarge) if it is longer, and the errors of
-    /// [`read`](Self::read).
+    /// Returns [`FileTooLarge`](io::ErrorKind::FileTooLarge) if the file is longer than `max`;
+    /// [`OutOfMemory`](io::ErrorKind::OutOfMemory); and the errors of [`read`](Self::read).
     pub fn get(&self, key: &Key, max: u64) -> io::Result<Vec<u8>> {
         let object = self.read(key)?;
         let size = object.size()?;
@@ -189,7 +194,8 @@ impl JournaledStore {
         Ok(bytes)
     }
 
-    /// The kind of the entry with this key, including the changes of this writer; `None` if there is none.
+    /// The kind of the entry with this key, including pending changes; `None` if there is none, and for keys in
+    /// `.blpk`.
     ///
     /// # Errors
     /// Returns any error of the store.
@@ -207,12 +213,11 @@ impl JournaledStore {
         )
     }
 
-    /// The entries of a folder as this writer has changed it, sorted by name.
+    /// The entries of a folder, including pending changes and without `.blpk`, sorted by name.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a folder; and any error of the
-    /// store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if this is
+    /// not a folder; and any error of the store.
     pub fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         check_visible(folder)?;
         self.look(
@@ -246,16 +251,16 @@ impl JournaledStore {
         }
     }
 
-    /// Removes a staged file that is not needed any more. If this fails, dropping the store or the
-    /// next writer removes it.
+    /// Removes a staged file that is no longer needed. If this fails, dropping the store or the next writer
+    /// removes it.
     pub(super) fn discard(&self, number: u64) {
         if let Ok(staged) = self.staging.key(number) {
             let _ = self.store.remove(&staged);
         }
     }
 
-    /// Looks something up in the pending changes, then in the store; and again, if a staged file may
-    /// have been removed in between.
+    /// Looks something up in the pending changes, then in the store. Repeats this if a staged file may have
+    /// been removed in between.
     fn look<T, L>(
         &self,
         look: impl Fn(&PendingChanges) -> L,
@@ -287,7 +292,7 @@ impl JournaledStore {
             None => self.store.open(key),
             Some(Pending::Put(staged)) => {
                 match self.store.open(&self.staging.key(staged.number)?) {
-                    // A commit that was interrupted, or is being made, has put it in its place.
+                    // An interrupted or running commit has moved the file to its place.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => self.store.open(key),
                     opened => opened,
                 }
@@ -295,7 +300,7 @@ impl JournaledStore {
             Some(Pending::Patch(patch)) => {
                 let spilled = match spill.filter(|_| !patch.is_in_memory()) {
                     Some(number) => match self.store.open(&self.staging.key(number)?) {
-                        // A writer has completed the commit that was interrupted.
+                        // A writer has completed the interrupted commit.
                         Err(error) if error.kind() == io::ErrorKind::NotFound => {
                             return self.store.open(key);
                         }
@@ -353,7 +358,7 @@ impl JournaledStore {
         Ok(gate)
     }
 
-    /// Refuses changes of a reader, and of a forked copy of a writer.
+    /// Refuses changes by a reader, and by a forked copy of a writer.
     pub(super) fn check_writer(&self) -> io::Result<()> {
         match &self.role {
             Role::Writer { guard, .. } => guard.check_process(),
@@ -365,7 +370,7 @@ impl JournaledStore {
     }
 }
 
-/// Refuses the keys of the staging folder, which only this crate sees.
+/// Refuses the keys of the staging folder.
 fn check_visible(key: &Key) -> io::Result<()> {
     if *key == Key::root() {
         Ok(())

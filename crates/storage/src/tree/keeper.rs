@@ -1,4 +1,4 @@
-//! [`StoreKeeper`]: keeps what the commits of a writer overwrite.
+//! [`StoreKeeper`]: saves what a writer's commits overwrite.
 
 use super::site::StoreSite;
 use super::staging::Staging;
@@ -8,7 +8,7 @@ use crate::history::Keeper;
 use std::io;
 use std::sync::Arc;
 
-/// Keeps what the commits of a writer overwrite, for readers.
+/// Saves what a writer's commits overwrite, for readers.
 pub(super) struct StoreKeeper {
     keeper: Keeper<Arc<dyn StoreHandle>>,
     root: Arc<dyn StoreHandle>,
@@ -24,7 +24,7 @@ impl StoreKeeper {
         }))
     }
 
-    /// Does what the readers of the store need.
+    /// Runs `act` with the keeper and the site of the store.
     pub(super) fn with<T>(
         &mut self,
         store: &dyn Store,

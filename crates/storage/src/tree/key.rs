@@ -5,12 +5,13 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 
-/// A path below the root of a [`Store`](crate::Store): names joined by `/`. The empty key is the
-/// root itself.
+/// A path below the root of a [`Store`](crate::Store): names joined by `/`. The empty key is the root.
 ///
-/// No name is empty, `.` or `..`, contains a separator or NUL, or is longer than 255 bytes, so that a key never
-/// points outside of its store. On Windows it is none of the names that mean something else there, either: `CON`, `a:b`,
-/// or one that ends in a dot.
+/// No name is empty, `.` or `..`, contains `/`, `\` or NUL, or is longer than 255 bytes, so a key never points
+/// outside its store. On Windows, names with a special meaning are refused, too: `CON`, `a:b`, or a name that
+/// ends with a dot.
+///
+/// Keys are case-sensitive and ordered by their bytes. Making a key does not access the store.
 ///
 /// ```
 /// use bloscpack_storage::Key;
@@ -23,20 +24,20 @@ use std::io;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Key(String);
 
-/// Bytes of the longest name that file systems have.
+/// Maximum length of a file name in bytes, on all common file systems.
 const MAX_NAME_LEN: usize = 255;
 
 impl Key {
-    /// The root.
+    /// The root: the empty key.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// The key of this name in the folder of this key.
+    /// The key of `name` in this folder.
     ///
     /// # Errors
-    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a name that no key can contain.
+    /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for an invalid name.
     pub fn join(&self, name: &str) -> io::Result<Self> {
         if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
             let what = format!("{name:?} is not a valid file name");
@@ -56,7 +57,7 @@ impl Key {
         })
     }
 
-    /// The key of these names, joined by `/`; the root for an empty text.
+    /// The key of names joined by `/`; the root for an empty text.
     ///
     /// # Errors
     /// Returns the errors of [`join`](Self::join).
@@ -69,12 +70,19 @@ impl Key {
         }
     }
 
-    /// The names from the root on, without the `/` between them.
+    /// The names from the root down; none for the root.
+    ///
+    /// ```
+    /// use bloscpack_storage::Key;
+    /// assert!(Key::parse("data/__0.blp")?.names().eq(["data", "__0.blp"]));
+    /// assert_eq!(Key::root().names().count(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split('/').filter(|name| !name.is_empty())
     }
 
-    /// The folder that this key is in, and its name there; `None` for the root.
+    /// The folder and the name of this key; `None` for the root.
     #[must_use]
     pub fn split(&self) -> Option<(Self, &str)> {
         match self.0.rsplit_once('/') {
@@ -84,7 +92,7 @@ impl Key {
         }
     }
 
-    /// The names, joined by `/`; empty for the root.
+    /// The names joined by `/`; empty for the root.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

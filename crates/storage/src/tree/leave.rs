@@ -1,4 +1,4 @@
-//! How a writer of a store keeps old content for its readers, and leaves the store.
+//! How a writer of a store saves old content for readers, and closes the store.
 
 use super::journal::Journal;
 use super::journaled::Role;
@@ -16,16 +16,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a writer that closes the store waits for readers that are just opening it.
+/// How long a closing writer waits for readers that are opening the store.
 const LEAVING: Duration = Duration::from_millis(100);
 
 impl JournaledStore {
-    /// Makes sure that there is a history before readers have to wait for a commit.
+    /// Creates the history before readers have to wait for a commit.
     pub(super) fn prepare_history(&self) -> Result<()> {
         Ok(self.for_readers(|keeper, site| keeper.prepare(site))?)
     }
 
-    /// Keeps what a commit overwrites, if there are readers; the root is locked.
+    /// Saves what a commit overwrites, if there are readers. The root is locked.
     pub(super) fn keep(&self, plan: &Journal) -> Result<()> {
         Ok(self.for_readers(|keeper, site| {
             if !keeper.has_readers(site)? {
@@ -52,7 +52,7 @@ impl JournaledStore {
         })?)
     }
 
-    /// The entry and the content that the key of a step has before the step is made.
+    /// What the key of a step is before the step, and its content.
     fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn StoreFile>)> {
         let nothing = || Box::new(Vec::new()) as Box<dyn StoreFile>;
         match step.action {
@@ -69,7 +69,7 @@ impl JournaledStore {
         }
     }
 
-    /// Records that a commit is made, if anything was kept.
+    /// Records the end of a commit, if anything was saved.
     pub(super) fn keep_no_more(&self) -> io::Result<()> {
         self.for_readers(|keeper, site| keeper.keep_no_more(site))
     }
@@ -95,10 +95,10 @@ impl JournaledStore {
         }
     }
 
-    /// Removes what this writer has staged, and leaves to readers what they need.
+    /// Removes what this writer has staged, and leaves what readers need.
     fn leave(&self) -> io::Result<()> {
-        // Readers that come while there is no history would rely on this writer. If it cannot lock
-        // them out, a reader of an earlier version is there.
+        // Readers that open while there is no history would rely on this writer. If the lock fails, a reader of
+        // an earlier version holds one.
         let is_seen = self.is_seen();
         let lock = || lock_root(&*self.store, &LockTimeout::new(LEAVING));
         let _root = is_seen.then(lock);
@@ -113,7 +113,7 @@ impl JournaledStore {
     }
 }
 
-/// The bytes of a file of this length that the pieces of a patch overwrite.
+/// The ranges of a file of length `len` that the pieces of a patch overwrite.
 fn overwritten(pieces: &Pieces, len: u64) -> Vec<Range<u64>> {
     let ranges = pieces.iter();
     let ranges = ranges.map(|(at, piece)| *at..piece.end(*at).min(len));
@@ -122,8 +122,8 @@ fn overwritten(pieces: &Pieces, len: u64) -> Vec<Range<u64>> {
 
 impl Drop for JournaledStore {
     fn drop(&mut self) {
-        // Files that may still be needed stay for the next writer, and so do those that cannot be
-        // listed or removed: they have no effect.
+        // Files that may be needed stay for the next writer. So do those that cannot be listed or removed; they
+        // have no effect.
         if self.check_writer().is_ok() && self.check().is_ok() {
             let _ = self.leave();
         }

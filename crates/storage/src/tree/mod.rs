@@ -1,7 +1,19 @@
 //! Files in folders below one root, and atomic changes of many of them.
 //!
-//! [`JournaledStore`] reads a [`Store`] as its last committed change left it, gathers changes, and
-//! commits them atomically.
+//! [`JournaledStore`] reads a [`Store`] at its last committed change, gathers changes, and commits them
+//! atomically.
+//!
+//! ```text
+//!  put, remove, make_folder ─► change.rs ─► staged files ─┐
+//!  patch ────────────────────► patch.rs ──► Patch, spill ─┤
+//!                                                         ▼
+//!  read, list, kind ◄── journaled.rs ◄──────────── PendingChanges (pending.rs)
+//!     ▲                                                   │ commit.rs: plan
+//!     └─ following.rs: the content at opening             ▼
+//!                                                   Journal of Steps ─► verify.rs, apply.rs ─► Store
+//!
+//!  open.rs: locks, completes an earlier commit        leave.rs: saves old content, closes the store
+//! ```
 
 mod apply;
 mod below;

@@ -18,30 +18,28 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, RwLock};
 
-/// How often locking starts again because another writer has closed the store meanwhile.
+/// How often locking starts again after another writer has closed the store.
 const MAX_ATTEMPTS: u32 = 100;
 const WRITING: &str = "another process is writing to this store";
 
 impl JournaledStore {
-    /// Opens a store for reading, which changes nothing, or for writing, which only one writer can
-    /// do at a time. Writers have it in the order in which they have come; waiting for them takes up
-    /// to 10 seconds.
+    /// Opens a store for reading, which changes nothing in it, or for writing. There is one writer at a time:
+    /// others queue in the order of their arrival, for up to 10 seconds.
     ///
-    /// If an earlier writer was interrupted in a commit, a reader reads the changed store through
-    /// its journal, and a writer completes the commit.
+    /// If an earlier writer was interrupted in a commit, a reader reads the changed store through the journal,
+    /// and a writer completes the commit. A reader waits up to a minute for a commit that is being made.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), with the number of the process, if
-    /// another writer has the store open, or if readers of an earlier version do not release a store
-    /// whose commit is to be completed;
-    /// [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or belongs to another
-    /// store; and any error of the store.
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), with the process id, if another writer has the
+    /// store open, or if a commit must be completed and readers of an earlier version do not release the store;
+    /// [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or belongs to another store; and
+    /// any error of the store.
     pub fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
         Self::open_with(store, access, LockTimeout::default())
     }
 
-    /// Like [`open`](Self::open), with another timeout for writers, and for commits that wait for
-    /// readers of earlier versions.
+    /// As [`open`](Self::open), with another timeout for waiting writers, and for commits that wait for readers
+    /// of earlier versions.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
@@ -52,13 +50,27 @@ impl JournaledStore {
         }
     }
 
-    /// Goes on to the content that the store has now, if it is open for reading, and returns whether
-    /// that may be another one.
+    /// Moves a reader on to the store's current content, and returns whether it may have changed. Files that
+    /// were opened before keep the older content.
+    ///
+    /// ```
+    /// use bloscpack_storage::{Access, JournaledStore, Key, Memory};
+    /// use std::sync::Arc;
+    ///
+    /// let (store, key) = (Arc::new(Memory::from([("count", b"1".to_vec())])), Key::parse("count")?);
+    /// let mut reader = JournaledStore::open(store.clone(), Access::Read)?;
+    /// let writer = JournaledStore::open(store, Access::Write)?;
+    /// writer.put(&key, b"2")?;
+    /// writer.commit()?;
+    /// assert_eq!(reader.get(&key, 100)?, b"1");
+    /// assert!(reader.refresh()?);
+    /// assert_eq!(reader.get(&key, 100)?, b"2");
+    /// # Ok::<(), bloscpack_storage::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`open`](Self::open), and
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a writer, which always has the content of now. The
-    /// store is then as it was.
+    /// Returns the errors of [`open`](Self::open), and [`InvalidInput`](io::ErrorKind::InvalidInput) for a
+    /// writer, which always has the current content. The store then keeps its content.
     pub fn refresh(&mut self) -> Result<bool> {
         if self.is_writer() {
             let what = "a writer has the content of now, and nothing to go on to";
@@ -79,7 +91,7 @@ impl JournaledStore {
         let mut staging = Staging::new(Salt::random())?;
         let (role, is_still) = begin_to_read(&store, &staging)?;
         let mut state = PendingChanges::default();
-        // Otherwise there is a writer, which has completed what was interrupted.
+        // If the store can change, there is a writer, which has completed what was interrupted.
         let journal = if is_still {
             read_journal(&*store, &staging)?
         } else {
@@ -112,7 +124,7 @@ impl JournaledStore {
             guard,
             is_new,
         } = begun;
-        // Between looking and locking, another writer may have come and crashed.
+        // Between the look and the lock, another writer may have opened the store and crashed.
         let was_interrupted = if is_new && store.list(&staging.folder)?.is_empty() {
             false
         } else {
@@ -132,8 +144,8 @@ impl JournaledStore {
     }
 }
 
-/// Begins to read a store. Returns whether no commit can be made until the root is unlocked, or the
-/// role ends.
+/// Begins to read a store. The flag says that no commit can be made until the root is unlocked or the role
+/// ends.
 fn begin_to_read(store: &Arc<dyn Store>, staging: &Staging) -> Result<(Role, bool)> {
     let changing = || busy(WRITING);
     let root = store.handle(&Key::root(), Access::Read)?;
@@ -158,7 +170,7 @@ fn begin_to_read(store: &Arc<dyn Store>, staging: &Staging) -> Result<(Role, boo
     Ok((Role::Reader(following), is_still))
 }
 
-/// The locks of a writer before it completes the commit of an earlier one.
+/// The locks of a writer that has not yet completed an earlier writer's commit.
 struct Beginning {
     keeper: Option<StoreKeeper>,
     guard: Box<dyn StoreLock>,
@@ -166,7 +178,7 @@ struct Beginning {
     is_new: bool,
 }
 
-/// Locks a store for a writer, and announces it to readers; `None` if there is another writer.
+/// Locks a store for a writer and announces it to readers; `None` if there is another writer.
 fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginning>> {
     let Some(mut keeper) = StoreKeeper::new(store)? else {
         let locked = lock_staging_folder(store, staging)?;
@@ -176,7 +188,7 @@ fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginni
             is_new,
         }));
     };
-    // Until the staging folder is locked, this keeps out a writer of an earlier version.
+    // Excludes a writer of an earlier version until the staging folder is locked.
     let root = retry(|| store.try_lock(&Key::root(), LockMode::Shared))?;
     if root.is_none() || !is_free(store, staging)? {
         return Ok(None);
@@ -196,7 +208,7 @@ fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginni
     }))
 }
 
-/// Whether no other writer has the staging folder locked. A writer that only waits is not announced.
+/// Whether no other writer has locked the staging folder. A waiting writer is not announced.
 fn is_free(store: &dyn Store, staging: &Staging) -> io::Result<bool> {
     match retry(|| store.try_lock(&staging.folder, LockMode::Exclusive)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -204,8 +216,7 @@ fn is_free(store: &dyn Store, staging: &Staging) -> io::Result<bool> {
     }
 }
 
-/// Makes and locks the staging folder, and returns whether it is new; `None` if there is another
-/// writer.
+/// Makes and locks the staging folder, and returns whether it is new; `None` if there is another writer.
 fn lock_staging_folder(
     store: &dyn Store,
     staging: &Staging,
@@ -215,7 +226,7 @@ fn lock_staging_folder(
         store.make_folder(&staging.folder)?;
         match store.try_lock(&staging.folder, LockMode::Exclusive) {
             Ok(guard) => return Ok(guard.map(|guard| (guard, is_new))),
-            // The writer that had it has removed it just now.
+            // The previous writer has just removed it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -224,11 +235,10 @@ fn lock_staging_folder(
     Err(busy(WRITING))
 }
 
-/// Completes an interrupted commit, removes the staged files of changes that were not committed,
-/// and returns whether there was such a commit.
+/// Completes an interrupted commit, and removes the staged files of uncommitted changes. Returns whether there
+/// was such a commit.
 fn settle(store: &dyn Store, staging: &Staging, timeout: &LockTimeout) -> Result<bool> {
-    // A power cut may still undo what is there now: the journal, its absence, or a single step
-    // that needed none.
+    // A power cut could still undo the journal, its removal, or a single step that needed no journal.
     sync_folders(store)?;
     let journal = read_journal(store, staging)?;
     if let Some(journal) = &journal {
@@ -243,7 +253,7 @@ fn settle(store: &dyn Store, staging: &Staging, timeout: &LockTimeout) -> Result
     Ok(journal.is_some())
 }
 
-/// Locks the store for writing: waits until all readers have finished.
+/// Locks the store for writing: waits until all readers that lock it have finished.
 pub(super) fn lock_root(
     store: &dyn Store,
     timeout: &LockTimeout,
@@ -252,20 +262,20 @@ pub(super) fn lock_root(
     guard.ok_or_else(|| busy("other processes are still reading this store"))
 }
 
-/// Folders are synced down to this depth, which no dataset reaches: each is opened from the root.
+/// Folders are synced down to this depth, which no dataset reaches. Each folder is opened from the root.
 const MAX_DEPTH: usize = 64;
 
-/// Syncs all folders in which a step of a commit can be.
+/// Syncs every folder that may contain a step of a commit.
 fn sync_folders(store: &dyn Store) -> io::Result<()> {
     let (mut open, mut all) = (vec![Key::root()], Vec::new());
     while let Some(folder) = open.pop() {
         let entries = match store.list(&folder) {
-            // Another program has just removed it, or it belongs to another user.
+            // Another program has just removed the folder, or it belongs to another user.
             Err(error) if is_foreign(&error) && folder != Key::root() => continue,
             entries => entries?,
         };
         for entry in entries {
-            // No key has other names.
+            // Keys contain only UTF-8 names.
             if let (EntryKind::Folder, Some(name)) = (entry.kind, entry.name.to_str())
                 && let Ok(inside) = folder.join(name)
                 && inside.names().count() <= MAX_DEPTH
@@ -278,7 +288,7 @@ fn sync_folders(store: &dyn Store) -> io::Result<()> {
     sync_all(store, &all)
 }
 
-/// Whether a folder with this error can be skipped, because no step of a commit can be in it.
+/// Whether a folder with this error can be skipped because it contains no step of a commit.
 fn is_foreign(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -286,7 +296,7 @@ fn is_foreign(error: &io::Error) -> bool {
     )
 }
 
-/// Removes the staged files of all writers, except for those with these numbers of this one.
+/// Removes the staged files of all writers, except those of this writer with these numbers.
 fn remove_staged(store: &dyn Store, staging: &Staging, needed: &BTreeSet<u64>) -> io::Result<()> {
     for entry in store.list(&staging.folder)? {
         let number = staging.number_of(&entry.name);
@@ -308,7 +318,7 @@ fn complete(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<(
     let sources = sources(store, staging, &*bytes)?;
     verify(&sources, journal, Depth::All)?;
     let needed = journal.needed();
-    // An earlier rename may have left both names, and a file of two names cannot be patched.
+    // An interrupted rename may have left both names, and a file with two names cannot be patched.
     remove_staged(store, staging, &needed)?;
     let staged = sources.staged.iter().flatten();
     let staged = staged.filter(|number| needed.contains(number));
@@ -322,8 +332,8 @@ fn complete(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<(
     Ok(())
 }
 
-/// The journal, if there is one. It only gets its name when it is complete, so that a journal that
-/// does not verify was damaged.
+/// The journal, if there is one. A journal gets its name when it is complete, so one that fails its checks is
+/// damaged.
 fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>> {
     match store.open(&staging.journal) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -331,7 +341,7 @@ fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>>
     }
 }
 
-/// The bytes of the patches of an interrupted commit.
+/// The bytes of an interrupted commit's patches.
 fn patch_bytes(
     store: &dyn Store,
     staging: &Staging,

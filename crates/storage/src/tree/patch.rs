@@ -1,4 +1,4 @@
-//! Changes of a [`JournaledStore`] in place: bytes of files overwritten and appended.
+//! Changes of a [`JournaledStore`] in place: overwriting and appending bytes.
 
 use super::errors::{HOLE, NOT_A_FILE, invalid, not_found};
 use super::patched::{Patch, Piece};
@@ -12,12 +12,15 @@ use std::io;
 use std::sync::Arc;
 
 impl JournaledStore {
-    /// Overwrites bytes of a file, or appends to it.
+    /// Overwrites bytes of a file from position `at`, or appends at its end. The file is changed in place by
+    /// the commit, so only the new bytes are written, twice.
+    ///
+    /// Up to 4 MiB of patches stay in memory until the commit; more are spilled into a staged file.
     ///
     /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound);
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the bytes begin after the end of the file,
-    /// and for a file with several names; and any error of the store.
+    /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) if `at` is
+    /// after the end of the file, and for a file with several names;
+    /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) for a reader; and any error of the store.
     pub fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
         let _gate = self.begin(key)?;
         let _one = locked(&self.patching);
@@ -27,13 +30,13 @@ impl JournaledStore {
             Some(Pending::Remove | Pending::RemoveFolder) => Err(not_found(key)),
             Some(Pending::MakeFolder) => Err(invalid(key, NOT_A_FILE)),
             Some(Pending::Patch(patch)) => {
-                // A patch that no object shares is changed without a copy.
+                // Without this clone, `lay` changes a patch that no object shares in place.
                 drop(patch);
                 self.lay(key, None, (at, bytes))
             }
             None => {
                 let base = self.store.open(key)?.size()?;
-                // If something prevents patching, it should do so now.
+                // Finds out now whether anything prevents patching.
                 self.store.patch(key, 0, &[])?;
                 self.lay(key, Some(base), (at, bytes))
             }
@@ -56,23 +59,23 @@ impl JournaledStore {
                 let sum = None;
                 match patched.is_ok() {
                     true => drop(state.set(key, Pending::Put(Staged { len, sum, ..now }))),
-                    // A part of the bytes may have been written.
+                    // Some of the bytes may have been written.
                     false => state.is_poisoned = true,
                 }
                 patched
             }
-            // Another thread has put or removed the file meanwhile: as if it had done so later.
+            // Another thread has put or removed the file: treat this patch as made before.
             _ => Ok(()),
         }
     }
 
-    /// Lays bytes over a file, whose length is `base` if this is its first patch.
+    /// Lays bytes over a file. `base` is the file's length if this is its first patch.
     fn lay(&self, key: &Key, base: Option<u64>, (at, bytes): (u64, &[u8])) -> io::Result<()> {
         let mut state = self.state();
         let len = match (state.get(key), base) {
             (Some(Pending::Patch(patch)), _) => patch.new_len(),
             (None, Some(len)) => len,
-            // Another thread has put or removed the file meanwhile: as if it had done so later.
+            // Another thread has put or removed the file: treat this patch as made before.
             _ => return Ok(()),
         };
         let added = to_u64(bytes.len());
@@ -121,7 +124,7 @@ impl JournaledStore {
         };
         let mut state = self.state();
         if let Err(error) = written {
-            // The staged file may exist, or have more bytes, which a second attempt would not expect.
+            // The staged file may exist or be longer, which a second attempt would not expect.
             state.is_poisoned = true;
             return Err(error);
         }

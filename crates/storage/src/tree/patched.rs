@@ -1,4 +1,4 @@
-//! [`Patch`]: the pieces of a file that are to be changed in place; [`Patched`]: the file with them.
+//! [`Patch`]: pending pieces of a file. [`Patched`]: the file with them.
 
 use super::StoreFile;
 use crate::ReadAt;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(super) enum Piece {
     Memory(Bytes),
-    /// A range of the file of spilled patches.
+    /// A range of the staged file with spilled patches.
     Spilled {
         from: u64,
         len: u64,
@@ -28,8 +28,7 @@ impl Piece {
         }
     }
 
-    /// Where a piece at position `at` of the file ends; [`Patch::lay`] makes sure that there is such
-    /// a position.
+    /// The end of a piece at position `at` of the file. [`Patch::lay`] checks that the sum does not overflow.
     fn end(&self, at: u64) -> u64 {
         at + self.len()
     }
@@ -37,7 +36,7 @@ impl Piece {
     /// A part of this piece.
     ///
     /// # Errors
-    /// Returns an error if the piece has no such part.
+    /// Returns an error if the part is outside the piece.
     pub(super) fn part(&self, skip: u64, len: u64) -> io::Result<Self> {
         if skip.checked_add(len).is_none_or(|end| end > self.len()) {
             let all = self.len();
@@ -58,12 +57,12 @@ impl Piece {
     }
 }
 
-/// The changes of an existing file in place.
+/// The pending changes of an existing file in place.
 #[derive(Debug, Clone)]
 pub(super) struct Patch {
-    /// The length of the file.
+    /// The current length of the file.
     pub old_len: u64,
-    /// Pieces do not overlap, and there is no hole between the file and them.
+    /// Pieces do not overlap, and leave no hole after the file's end.
     pub pieces: BTreeMap<u64, Piece>,
 }
 
@@ -75,17 +74,17 @@ impl Patch {
         }
     }
 
-    /// The length that the file will have.
+    /// The length of the file after the change.
     pub(super) fn new_len(&self) -> u64 {
         let last = self.pieces.last_key_value();
         let end = last.map_or(0, |(at, piece)| piece.end(*at));
         self.old_len.max(end)
     }
 
-    /// Lays a piece over the file and the pieces before.
+    /// Lays a piece over the file and the earlier pieces.
     ///
     /// # Errors
-    /// Returns an error if no file can be that long.
+    /// Returns an error if the end of the piece exceeds 2^64-1.
     pub(super) fn lay(&mut self, at: u64, piece: Piece) -> io::Result<()> {
         let end = end_of(at, piece.len())?;
         let before = self.pieces.range(..at).next_back();
@@ -124,7 +123,7 @@ impl Patch {
 pub(super) struct Patched {
     pub base: Box<dyn StoreFile>,
     pub patch: Arc<Patch>,
-    /// The file of spilled pieces, if there are any.
+    /// The staged file with spilled pieces, if there are any.
     pub spilled: Option<Box<dyn StoreFile>>,
 }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Staged {
     pub number: u64,
     pub len: u64,
-    /// Its crc32 and fingerprint, unless it was patched since.
+    /// The file's crc32 and fingerprint; `None` after a patch.
     pub sum: Option<(u32, Fingerprint)>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Staged {
 #[derive(Debug, Clone)]
 pub(super) enum Pending {
     Put(Staged),
-    /// Patches an existing file. Objects that were read share the pieces.
+    /// Patches an existing file. Objects opened for reading share the pieces.
     Patch(Arc<Patch>),
     /// Removes an existing file.
     Remove,
@@ -45,7 +45,7 @@ impl Pending {
     }
 }
 
-/// The staged file of patches that are too many for memory.
+/// The staged file of patches that exceed the memory limit.
 #[derive(Debug, Clone)]
 pub(super) struct Spill {
     pub number: u64,
@@ -63,29 +63,27 @@ impl Spill {
     }
 }
 
-/// The state of a store that is open for writing, or read through the journal of an interrupted
-/// change.
+/// The state of a store that is open for writing, or read through the journal of an interrupted change.
 #[derive(Debug, Default)]
 pub(super) struct PendingChanges {
-    /// By folder and name. The number is the turn of the last operation, which orders all of them.
+    /// By folder and name. The number orders the changes by their last operation.
     by_folder: BTreeMap<Key, BTreeMap<String, (u64, Pending)>>,
     turn: u64,
-    /// The number of the file staged last.
+    /// The number of the last staged file.
     number: u64,
-    /// Changes whenever a staged file may have been removed, to which a key looked up before may
-    /// refer.
+    /// Incremented whenever a staged file may have been removed to which an earlier lookup may refer.
     pub epoch: u64,
-    /// Bytes of patches that came into memory since the last spill.
+    /// Bytes of patches added to memory since the last spill.
     pub in_memory: u64,
     pub spill: Option<Spill>,
     /// An error has left the state of the store unknown.
     pub is_poisoned: bool,
-    /// The name of the staging folder would survive a power cut.
+    /// Whether the name of the staging folder would survive a power cut.
     pub is_folder_synced: bool,
 }
 
 impl PendingChanges {
-    /// The changes of an interrupted commit, for readers through its journal.
+    /// The changes of an interrupted commit, for reading through its journal.
     pub(super) fn of_journal(journal: &Journal) -> io::Result<Self> {
         let mut state = Self::default();
         let bytes = Bytes::from(journal.bytes.clone());
@@ -107,7 +105,7 @@ impl PendingChanges {
         Some(pending)
     }
 
-    /// Sets the change of a key, as the last in the order, and returns the one before.
+    /// Sets the change of a key, as the last in the order, and returns its previous change.
     pub(super) fn set(&mut self, key: &Key, pending: Pending) -> Option<Pending> {
         let (folder, name) = key.split()?;
         self.turn += 1;
@@ -116,7 +114,7 @@ impl PendingChanges {
         old.map(|(_, pending)| pending)
     }
 
-    /// Leaves a key as it is in the store, and returns its change.
+    /// Removes and returns the change of a key.
     pub(super) fn forget(&mut self, key: &Key) -> Option<Pending> {
         let (folder, name) = key.split()?;
         let in_folder = self.by_folder.get_mut(&folder)?;
@@ -127,7 +125,7 @@ impl PendingChanges {
         old
     }
 
-    /// The names in a folder that changes concern, and what will have them.
+    /// The changed names in a folder, and their kind after the changes.
     pub(super) fn changed_in(&self, folder: &Key) -> Vec<(OsString, Option<EntryKind>)> {
         let in_folder = self.by_folder.get(folder).into_iter().flatten();
         in_folder
@@ -163,13 +161,13 @@ impl PendingChanges {
         })
     }
 
-    /// A number for a staged file, which no other has.
+    /// A new number for a staged file.
     pub(super) fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.number
     }
 
-    /// Forgets all changes, which were committed or rolled back.
+    /// Forgets all changes, after a commit or a rollback.
     pub(super) fn clear(&mut self) {
         self.by_folder.clear();
         self.spill = None;
@@ -177,7 +175,7 @@ impl PendingChanges {
         self.epoch = self.epoch.wrapping_add(1);
     }
 
-    /// Checks that the folder of a key exists; `base` is what the store has there.
+    /// Checks that a key's folder exists. `base` is the kind of the folder in the store.
     pub(super) fn check_folder(&self, key: &Key, base: Option<EntryKind>) -> io::Result<()> {
         let Some((folder, _)) = key.split() else {
             return Ok(());
@@ -189,7 +187,7 @@ impl PendingChanges {
         }
     }
 
-    /// Checks that a key can become a file; `base` is what the store has there.
+    /// Checks that a key can become a file. `base` is the kind of the key in the store.
     pub(super) fn check_put(&self, key: &Key, base: Option<EntryKind>) -> io::Result<()> {
         match (self.get(key), base) {
             (Some(Pending::Put(_) | Pending::Patch(_) | Pending::Remove), _)
@@ -203,7 +201,7 @@ impl PendingChanges {
     }
 }
 
-/// Why one change cannot replace a file by a folder.
+/// The message for a commit that would replace a file by a folder.
 pub(super) const FILE_AND_FOLDER: &str =
     "a file cannot be replaced by a folder in one commit, nor the reverse; commit in between";
 pub(super) const OTHER: &str = "a link, a pipe or a device, not a file or a folder";
@@ -240,7 +238,7 @@ fn pending_of(step: &Step, bytes: &Bytes, is_spilled: bool) -> io::Result<Pendin
     })
 }
 
-/// The entries of a folder with the pending changes in it.
+/// The entries of a folder after the pending changes in it.
 pub(super) fn with_changes(
     base: Vec<Entry>,
     changed: Vec<(OsString, Option<EntryKind>)>,

@@ -1,4 +1,4 @@
-//! [`StoreSite`]: a store, and the history in its staging folder.
+//! [`StoreSite`]: a store and the history in its staging folder.
 
 use super::staging::Staging;
 use super::{Key, Store, StoreHandle};
@@ -49,8 +49,8 @@ pub(super) fn open_history(
     opened.ok_or_else(|| bug("a store with a handle of its root alone"))
 }
 
-/// The status of a store. Its stamp is that of the root and that of the staging folder, one of which
-/// a writer changes when it opens the store, stages a file, or removes the folder.
+/// The status of a store. Its stamp combines those of the root and of the staging folder: a writer changes one
+/// of them when it opens the store, stages a file, or removes the folder.
 pub(super) fn status(
     store: &dyn Store,
     staging: &Staging,
@@ -72,7 +72,7 @@ fn folder_status(store: &dyn Store, folder: &Key) -> io::Result<FileStatus> {
     status_of(&handle.ok_or(io::ErrorKind::NotFound)?)
 }
 
-/// A stamp, which consists of seconds and nanoseconds, in half as many bits.
+/// Packs a stamp of seconds and nanoseconds into half as many bits.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "30 bits are enough for nanoseconds"

@@ -1,4 +1,4 @@
-//! [`Staging`]: the folder in a store that belongs to its changes.
+//! [`Staging`]: the folder `.blpk` of a store.
 
 use super::Key;
 use super::errors::invalid;
@@ -6,7 +6,7 @@ use crate::journal::Salt;
 use std::ffi::OsStr;
 use std::io;
 
-/// The folder below the root that contains journal and staged files.
+/// The folder below the root with the journal and the staged files.
 const FOLDER: &str = ".blpk";
 const JOURNAL: &str = "journal";
 const HISTORY: &str = "history";
@@ -41,12 +41,12 @@ impl Staging {
         })
     }
 
-    /// The key of the staged file of this number.
+    /// The key of the staged file with this number.
     pub(super) fn key(&self, number: u64) -> io::Result<Key> {
         self.folder.join(&format!("{}-{number}", self.salt.text()))
     }
 
-    /// The number of a staged file with this salt.
+    /// The number of a staged file with this salt; `None` for other names.
     pub(super) fn number_of(&self, name: &OsStr) -> Option<u64> {
         let (salt, number) = parts(name)?;
         let number = number.parse().ok()?;
@@ -54,7 +54,7 @@ impl Staging {
     }
 }
 
-/// Whether this is the name of a file staged by some writer.
+/// Whether this is the name of any writer's staged file.
 pub(super) fn is_staged(name: &OsStr) -> bool {
     parts(name).is_some_and(|(salt, number)| {
         let hex = salt.bytes().all(|c| c.is_ascii_hexdigit());
@@ -66,13 +66,12 @@ fn parts(name: &OsStr) -> Option<(&str, &str)> {
     name.to_str()?.split_once('-')
 }
 
-/// Whether a name below the root is that of the staging folder, also where the file system ignores
-/// case.
+/// Whether a name below the root is that of the staging folder, also on file systems that ignore case.
 pub(super) fn is_staging_folder(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(FOLDER)
 }
 
-/// Refuses the root and all keys in the staging folder, which no journal and no caller may change.
+/// Refuses the root and all keys in the staging folder, which neither a journal nor a caller may change.
 pub(super) fn check_changeable(key: &Key) -> io::Result<()> {
     match key.names().next() {
         None => Err(invalid(key, "the root always exists")),

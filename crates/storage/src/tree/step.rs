@@ -16,7 +16,7 @@ pub(super) struct Step {
 
 #[derive(Debug, Clone)]
 pub(super) enum Action {
-    /// The staged file of this number replaces the file that has the key.
+    /// The staged file of this number replaces the file with the key.
     Put {
         number: u64,
         crc: u32,
@@ -24,7 +24,8 @@ pub(super) enum Action {
         /// The file that has the key, if there is one.
         old: Option<Fingerprint>,
     },
-    /// Pieces of a file are overwritten; their bytes are among those of all patches.
+    /// Pieces of a file are overwritten. Their bytes are in the journal, or in the staged file of spilled
+    /// patches.
     Patch {
         old_len: u64,
         new_len: u64,
@@ -38,7 +39,7 @@ pub(super) enum Action {
     RemoveFolder,
 }
 
-/// The staged file with the bytes of all patches, if they are too many for the journal.
+/// The staged file with the bytes of all patches, if they are too long for the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spilled {
     pub number: u64,
@@ -46,8 +47,8 @@ pub(super) struct Spilled {
     pub crc: u32,
 }
 
-/// Identifies a file without reading all of it: its length, and the beginning of the SHA-256 of its
-/// first and last bytes. (A crc32 would be the same for all chunks followed by their own crc32.)
+/// Identifies a file without reading all of it: its length, and the beginning of the SHA-256 of its first and
+/// last bytes. A crc32 would be the same for all chunks that are followed by their own crc32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fingerprint {
     pub len: u64,

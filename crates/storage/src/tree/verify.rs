@@ -1,4 +1,4 @@
-//! Whether a journal belongs to the store that it is in.
+//! Checks whether a journal belongs to the store that contains it.
 
 use super::apply::Sources;
 use super::journal::Journal;
@@ -7,7 +7,7 @@ use super::{EntryKind, Key};
 use crate::journal::crc_of;
 use crate::{JournalFault, ReadAt, Result};
 
-/// How much of the staged files is checked.
+/// How thoroughly staged files are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     /// Lengths and fingerprints, for readers.
@@ -16,11 +16,11 @@ pub(super) enum Depth {
     All,
 }
 
-/// Checks that each step finds its initial or its final state, however far the change has got.
+/// Checks that each step finds its initial or its final state, at any stage of the change.
 ///
 /// # Errors
-/// Returns [`Interrupted`](crate::Error::Interrupted) if the journal belongs to another store, or
-/// staged files are missing or damaged; and any error of the store.
+/// Returns [`Interrupted`](crate::Error::Interrupted) if the journal belongs to another store, or staged files
+/// are missing or damaged; and any error of the store.
 pub(super) fn verify(sources: &Sources<'_>, journal: &Journal, depth: Depth) -> Result<()> {
     if let Some(spilled) = journal.spilled {
         let fits = sources.bytes.size()? == spilled.len;
@@ -30,7 +30,7 @@ pub(super) fn verify(sources: &Sources<'_>, journal: &Journal, depth: Depth) -> 
             require(crc == spilled.crc, JournalFault::MissingFiles)?;
         }
     }
-    // The check that takes long is the last.
+    // The slow check comes last.
     for depth in [Depth::Fingerprints, depth] {
         for step in &journal.steps {
             verify_step(sources, step, depth)?;
@@ -98,7 +98,7 @@ fn fingerprint(sources: &Sources<'_>, key: &Key) -> Result<Fingerprint> {
     Ok(Fingerprint::of(&sources.store.open(key)?)?)
 }
 
-/// Checks that the file that was put is complete, wherever it is now.
+/// Checks that a file that was put is complete, at its staged or its final place.
 fn verify_new(
     sources: &Sources<'_>,
     place: &Key,

@@ -1,4 +1,4 @@
-//! The central directory of a ZIP archive.
+//! Reads the central directory of a ZIP archive.
 
 use super::member::{HEADER_LEN, Member};
 use super::record::{Fields, damaged, unsupported};
@@ -7,28 +7,28 @@ use crate::{EntryKind, Key, ReadAt};
 use std::io;
 use std::sync::Arc;
 
-/// The signature of the record at the end, and the bytes of it without its comment.
+/// The signature of the end record, and the record's length without its comment.
 const END: &[u8; 4] = b"PK\x05\x06";
 const END_LEN: usize = 22;
-/// The longest comment after it.
+/// Maximum length of the comment.
 const MAX_COMMENT: u64 = 0xffff;
-/// The record before the end that leads to the end of a large archive, and its length.
+/// The record that locates the 64-bit end record, and its length.
 const LOCATOR: &[u8; 4] = b"PK\x06\x07";
 const LOCATOR_LEN: usize = 20;
 const LARGE_END: &[u8; 4] = b"PK\x06\x06";
 const LARGE_END_LEN: usize = 56;
 const RECORD: &[u8; 4] = b"PK\x01\x02";
-/// Bytes of the longest directory, of a million files with long names.
+/// Maximum length of a directory: a million files with long names.
 const MAX_LEN: u64 = 256 << 20;
-/// The most bytes that deflate takes for nothing; most programs write two.
+/// Maximum length of empty deflated data. Most programs write two bytes.
 const NOTHING: u64 = 5;
-/// The number of the extra field with lengths of 64 bits.
+/// The id of the extra field with 64-bit lengths.
 const LARGE: u16 = 1;
 
-/// The records of an archive.
+/// The central directory of an archive.
 pub(super) struct Directory {
     pub records: Vec<Record>,
-    /// The position of the first.
+    /// The position of the first record.
     pub at: u64,
     pub comment: Vec<u8>,
 }
@@ -53,7 +53,7 @@ struct Place {
     count: u64,
     len: u64,
     at: u64,
-    /// The position of the first record of the end.
+    /// The position of the first end record.
     end: u64,
     comment: Vec<u8>,
 }
@@ -79,7 +79,7 @@ impl Directory {
         while !fields.is_empty() {
             records.push(record(&mut fields)?);
         }
-        // Old archives count modulo 2^16.
+        // Old archives count files modulo 2^16.
         let count = to_u64(records.len());
         if count != place.count && (place.count > 0xffff || count & 0xffff != place.count) {
             let what = format_args!("{} files announced, {count} there", place.count);
@@ -94,7 +94,8 @@ impl Directory {
     }
 }
 
-/// Files that share bytes are how a small archive unpacks to a huge amount: each must end before the next one begins.
+/// Sets where each file must end: at the next file or the directory. Files that share bytes let a small archive
+/// unpack to a huge amount of data.
 fn set_ends(records: &mut [Record], directory: u64) -> io::Result<()> {
     let mut in_order: Vec<_> = records.iter_mut().collect();
     in_order.sort_by_key(|record| std::cmp::Reverse(record.member.at));
@@ -114,14 +115,14 @@ fn set_ends(records: &mut [Record], directory: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Finds the records by the end of the archive.
+/// Locates the records by the end record.
 fn place(source: &dyn ReadAt) -> io::Result<Place> {
     let size = source.size()?;
     let look = size.min(to_u64(END_LEN) + MAX_COMMENT);
     let from = size - look;
     let mut tail = vec![0; to_usize(look)?];
     source.read_exact_at(from, &mut tail)?;
-    // The comment may contain the signature; the length of the comment must fit.
+    // The comment may contain the signature, so the comment's length must match, too.
     let is_end = |at: &usize| {
         let record = tail.get(*at..).filter(|record| record.starts_with(END));
         let comment = record.and_then(|record| Some((record.len(), record.get(20..22)?)));
@@ -162,7 +163,7 @@ fn place(source: &dyn ReadAt) -> io::Result<Place> {
     })
 }
 
-/// The same by the end of a large archive, if there is one.
+/// As `place`, by the 64-bit end record; `None` if there is none.
 fn large_place(source: &dyn ReadAt, end: u64) -> io::Result<Option<Place>> {
     let Some(locator_at) = end.checked_sub(to_u64(LOCATOR_LEN)) else {
         return Ok(None);
@@ -228,10 +229,10 @@ fn record(fields: &mut Fields<'_>) -> io::Result<Record> {
         (u32::MAX, Some(large)) => large.u64(),
         _ => Ok(narrow.into()),
     };
-    // In this order, each of them only where 32 bits are too few.
+    // In this order, and each only if 32 bits are too few.
     let (len, packed, header) = (wide(len)?, wide(packed)?, wide(header)?);
     let (key, is_folder) = key_of(at, name)?;
-    // The upper byte is the system that the attributes are of; Unix has its modes in their upper half.
+    // The upper byte names the system that defines the attributes. Unix stores the mode in their upper half.
     let is_link = made_by >> 8 == 3 && attributes >> 28 == 0xa;
     let kind = match (is_folder, is_link) {
         (true, _) => EntryKind::Folder,
@@ -262,7 +263,7 @@ fn record(fields: &mut Fields<'_>) -> io::Result<Record> {
     }
 }
 
-/// The lengths of 64 bits among extra fields.
+/// The 64-bit lengths among the extra fields.
 fn large_fields(mut extra: Fields<'_>) -> io::Result<Option<Fields<'_>>> {
     while !extra.is_empty() {
         let (number, len) = (extra.u16()?, extra.u16()?);
@@ -275,7 +276,7 @@ fn large_fields(mut extra: Fields<'_>) -> io::Result<Option<Fields<'_>>> {
     Ok(None)
 }
 
-/// The key of a name, and whether it is that of a folder.
+/// The key of a name, and whether it names a folder.
 fn key_of(at: u64, name: &[u8]) -> io::Result<(Key, bool)> {
     let wrong = |why: String| {
         let name = name.escape_ascii();

@@ -1,4 +1,4 @@
-//! The files in a ZIP archive.
+//! A file in a ZIP archive.
 
 use super::Source;
 use super::record::{Fields, damaged, unsupported};
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-/// Bytes of the header before a file, without its name.
+/// Length of the header before a file, without its name.
 pub(super) const HEADER_LEN: u64 = 30;
 const HEADER: &[u8; 4] = b"PK\x03\x04";
 const STORED: u16 = 0;
@@ -19,10 +19,10 @@ const DEFLATED: u16 = 8;
 const ENCRYPTED: u16 = 1;
 /// Binary logarithm of deflate's window.
 const WINDOW_BITS: u8 = 15;
-/// Deflate makes at most so many bytes of one.
+/// Maximum number of bytes that deflate can make of one.
 const MAX_RATIO: u64 = 1032;
 
-/// A file, as the directory of the archive describes it.
+/// A file as the directory of the archive describes it.
 #[derive(Debug, Clone)]
 pub(super) struct Member {
     /// The name in the archive.
@@ -43,7 +43,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Opens the file, which may not have more bytes than `max_len` if they have to be unpacked.
+    /// Opens the file. `max_len` limits the length of a file that must be unpacked.
     pub fn open(&self, source: Source, key: &Key, max_len: u64) -> io::Result<Box<dyn StoreFile>> {
         let wrong = |what: &str| damaged(self.at, format_args!("{:?} {what}", key.as_str()));
         let cannot = |what: String| unsupported(self.at, format_args!("{:?} {what}", key.as_str()));
@@ -81,14 +81,14 @@ impl Member {
         }
     }
 
-    /// The damage of a file that has another checksum.
+    /// The error for a file with another checksum.
     pub(super) fn wrong_crc(&self, key: &Key, found: u32) -> io::Error {
         let (name, expected) = (key.as_str(), self.crc);
         let what = format_args!("{name:?} crc32 {found:08x}, expected {expected:08x}");
         damaged(self.at, what)
     }
 
-    /// The position of the content, after a header that says the same as the directory.
+    /// The position of the content, after checking that the header agrees with the directory.
     pub(super) fn content(&self, source: &dyn ReadAt, key: &Key) -> io::Result<u64> {
         let name_len = self.name.len();
         let mut bytes = vec![0; to_usize(HEADER_LEN)? + name_len];
@@ -120,7 +120,7 @@ impl Member {
     }
 }
 
-/// A file as it lies in the archive.
+/// A file that is stored without compression.
 struct Stored {
     source: Source,
     at: u64,
@@ -135,7 +135,7 @@ impl ReadAt for Stored {
         if part.is_empty() {
             return Ok(0);
         }
-        // Both are positions in the archive.
+        // Cannot overflow: the file lies within the archive.
         let read = self.source.read_at(self.at + at, part)?;
         let bytes = part.get(..read).unwrap_or(part);
         match locked(&self.member.seen).add(at, bytes, len, crc) {
@@ -149,7 +149,7 @@ impl ReadAt for Stored {
     }
 }
 
-/// A file that is unpacked when it is first read.
+/// A file that is unpacked by the first read.
 struct Deflated {
     source: Source,
     at: u64,
@@ -194,7 +194,7 @@ impl Deflated {
     }
 }
 
-/// Memory for bytes that are known to be there, or that those can become.
+/// Memory for bytes that exist in the archive, or that they can unpack to.
 fn zeros(len: u64) -> io::Result<Vec<u8>> {
     let len = to_usize(len)?;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! [`ZipStore`]: the files in a ZIP archive, and [`zip_folder`], which makes one.
+//! [`ZipStore`]: the files in a ZIP archive. [`zip_folder`]: writes one.
 
 mod directory;
 mod member;
@@ -19,20 +19,25 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes that a file of an archive may unpack to, unless [`ZipStore::max_file_len`] says otherwise.
+/// Default maximum length of an unpacked file: see [`ZipStore::max_file_len`].
 const MAX_FILE_LEN: u64 = 1 << 30;
-/// Damages that are returned.
+/// Maximum number of differences that `verify` returns.
 const MAX_DAMAGES: usize = 1000;
 
-/// The files in a ZIP archive, as a store that is only read.
+/// The files in a ZIP archive, as a read-only store.
 ///
-/// Files that are stored without compression are read where they are, and their checksum is compared once all of their bytes have
-/// been read, in whatever order: the read that completes them fails, and every later one. As long as a part was not read, nothing
-/// was compared; [`verify`](Store::verify) reads all. A deflated one is unpacked into memory when it is first read, up to a
-/// [limit](Self::max_file_len), and its checksum is compared. Archives whose directory contradicts itself are
-/// refused when they are opened: names that lead out of the archive, files that overlap, lengths that deflate cannot reach. Of
-/// several files with one name, the last one counts. An encrypted file, or one of another compression, is an error when it is opened; links are
-/// [never](EntryKind::Other).
+/// - **Stored files** (without compression) are read from the archive by position. Their checksum is compared
+///   when all bytes have been read, in any order: the read that completes them fails if it differs, and so does
+///   every later one. While a part has not been read, nothing is compared; [`verify`](Store::verify) reads
+///   everything.
+/// - **Deflated files** are unpacked into memory by the first read, up to a [limit](Self::max_file_len), which
+///   compares their checksum.
+/// - **Encrypted files** and other compression methods are an error when the file is opened. Links are [never
+///   opened](EntryKind::Other).
+///
+/// Opening refuses archives whose directory contradicts itself: names that lead outside the archive, files that
+/// overlap, files within files. Of several files with one name, the last one counts. ZIP64 archives are
+/// supported; archives in several parts are not.
 ///
 /// ```
 /// use bloscpack_storage::{Key, ReadAt, Store, ZipStore};
@@ -49,7 +54,7 @@ pub struct ZipStore {
     source: Source,
     nodes: BTreeMap<Key, Node>,
     max_file_len: u64,
-    /// The position of the directory, and the comment, if it is a seal.
+    /// The position of the directory, and the comment if it is a seal.
     seal: Option<(u64, Vec<u8>)>,
 }
 
@@ -83,11 +88,13 @@ impl fmt::Debug for ZipStore {
 }
 
 impl ZipStore {
-    /// Opens an archive and reads its directory.
+    /// Opens an archive and reads its directory, of up to 256 MiB, into memory.
     ///
     /// # Errors
-    /// Returns [`InvalidData`](io::ErrorKind::InvalidData) for anything but an archive, and for one whose directory contradicts
-    /// itself; [`Unsupported`](io::ErrorKind::Unsupported) for an archive in several parts; and any error of the source.
+    /// Returns [`InvalidData`](io::ErrorKind::InvalidData) for data that is not an archive, and for one whose
+    /// directory contradicts itself; [`Unsupported`](io::ErrorKind::Unsupported) for an archive in several
+    /// parts and a directory of more than 256 MiB; and any error of the source. The first two contain
+    /// [`Error::Archive`](crate::Error::Archive) with the position.
     pub fn open(source: impl ReadAt + Send + Sync + 'static) -> io::Result<Self> {
         let source: Source = Arc::new(source);
         let mut directory = Directory::read(&*source)?;
@@ -102,14 +109,29 @@ impl ZipStore {
         })
     }
 
-    /// Bytes that a file may unpack to; 1 GiB by default. A larger one is an error when it is read.
+    /// Sets the maximum length of an unpacked file in bytes: 1 GiB by default. A longer one is an error when it
+    /// is opened. Stored files are not limited.
     #[must_use]
     pub fn max_file_len(mut self, bytes: u64) -> Self {
         self.max_file_len = bytes;
         self
     }
 
-    /// The folder that contains everything: archives are often made of a folder, not of its content.
+    /// The folder that contains everything: many archives contain one folder rather than its files. The root if
+    /// there are several entries.
+    ///
+    /// ```
+    /// use bloscpack_storage::{Key, ZipStore, zip_folder};
+    /// let temp = tempfile::tempdir()?;
+    /// std::fs::create_dir(temp.path().join("dataset"))?;
+    /// std::fs::write(temp.path().join("dataset/a"), b"one")?;
+    /// let archive = tempfile::tempfile()?;
+    /// zip_folder(temp.path(), "", &archive)?;
+    ///
+    /// let store = ZipStore::open(archive)?.max_file_len(1 << 20);
+    /// assert_eq!(store.only_folder(), Key::parse("dataset")?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[must_use]
     pub fn only_folder(&self) -> Key {
         let mut folder = Key::root();
@@ -131,7 +153,7 @@ impl ZipStore {
 
     /// Compares a file with its checksum.
     fn check_file(&self, key: &Key, member: &Member) -> io::Result<()> {
-        // Nothing that was read before counts.
+        // Start with an empty record of what was read.
         let member = Member {
             seen: Arc::default(),
             ..member.clone()
@@ -176,7 +198,8 @@ impl ZipStore {
     }
 }
 
-/// The folders and files of a directory. Where programs have written a file anew, its name occurs again, and the last one counts.
+/// The folders and files of a directory. A program that rewrites a file adds its name again, and the last one
+/// counts.
 fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
     let mut nodes = BTreeMap::new();
     for record in directory.records {
@@ -217,7 +240,7 @@ impl Store for ZipStore {
 
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         self.check_folder(folder)?;
-        // Keys of a folder's content follow it, among those of its siblings that begin with its name.
+        // The keys of a folder's entries follow its own, among those of siblings that begin with its name.
         let after = self.nodes.range(folder.clone()..);
         let near = after.take_while(|(key, _)| key.as_str().starts_with(folder.as_str()));
         let inside = near.filter_map(|(key, node)| {

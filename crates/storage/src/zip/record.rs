@@ -1,4 +1,4 @@
-//! Records of ZIP archives: fields in little-endian order.
+//! Records of ZIP archives: little-endian fields.
 
 use crate::error::{ArchiveError, Error};
 use std::io;
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// Passes over a signature.
+    /// Checks and skips a signature.
     pub fn expect(&mut self, signature: &[u8; 4], what: &str) -> io::Result<()> {
         let at = self.at;
         if self.take(4)? == signature {
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Damage of an archive at a byte.
+/// The error for damage at a byte of the archive.
 pub(super) fn damaged(at: u64, what: impl std::fmt::Display) -> io::Error {
     error(io::ErrorKind::InvalidData, at, what.to_string())
 }

@@ -1,11 +1,11 @@
-//! The seal of an archive: a digest of all of its bytes outside of the files, in its comment.
+//! The seal of an archive: a digest of all its bytes outside of files, in its comment.
 //!
 //! ```text
 //! "blpk " | 32 hexadecimal digits     XXH3 of 128 bits
 //! ```
 //!
-//! The digest is that of the bytes before each file, in the order in which they lie, and of the bytes from the directory up to
-//! the digits. Programs that write the archive anew leave out the comment.
+//! The digest covers the header before each file, in the order of their positions, and everything from the
+//! directory up to the digits. Programs that rewrite the archive drop the comment.
 
 use crate::convert::{to_u64, to_usize};
 use crate::{ReadAt, StoreFile};
@@ -13,17 +13,17 @@ use std::io;
 use std::ops::Range;
 use twox_hash::xxhash3_128::Hasher;
 
-/// The beginning of the comment, and the length of what follows.
+/// The beginning of the comment, and the length of the digits after it.
 pub(super) const PREFIX: &[u8] = b"blpk ";
 pub(super) const DIGITS: usize = 32;
 /// The length of the comment.
 pub(super) const LEN: usize = PREFIX.len() + DIGITS;
-/// The bits of the beginning that may be wrong. A damaged seal is not another program's comment.
+/// Wrong bits of the prefix that are tolerated. A damaged seal must not pass for another program's comment.
 const MAX_WRONG: u32 = 4;
 /// Bytes that are read at once.
 const STEP: u64 = 1 << 20;
 
-/// Whether a comment is a seal, be it a damaged one.
+/// Whether a comment is a seal, even a damaged one.
 pub(super) fn is_seal(comment: &[u8]) -> bool {
     let wrong = comment
         .iter()
@@ -44,7 +44,7 @@ pub(super) fn digits(
     Ok(format!("{:032x}", hasher.finish_128()))
 }
 
-/// The checksum of a file.
+/// The crc32 of a file.
 pub(super) fn crc(file: &dyn StoreFile) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     walk(&file, 0..file.size()?, |bytes| hasher.update(bytes))?;

@@ -1,16 +1,16 @@
-//! [`Seen`]: the checksum of a stored file, compared once all of its bytes have been read, in whatever order.
+//! [`Seen`]: compares the checksum of a stored file when all of its bytes have been read, in any order.
 
 use crate::convert::to_u64;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
 
-/// The most parts with gaps between them. A file that is read in more of them is not compared.
+/// Maximum number of separate parts. A file that is read in more of them is not compared.
 const MAX_PARTS: usize = 1 << 10;
 
 /// The parts of a file that were read, with their checksums.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// By the first byte: the byte after the last, and the checksum.
+    /// By the first byte: the end of the part, and its checksum.
     parts: BTreeMap<u64, (u64, Hasher)>,
     state: State,
 }
@@ -19,13 +19,13 @@ pub(super) struct Seen {
 enum State {
     #[default]
     Reading,
-    /// All bytes were read and are those of the checksum, or the parts are too many.
+    /// All bytes were read and match, or there are too many parts.
     Done,
     Damaged(u32),
 }
 
 impl Seen {
-    /// Adds bytes that were read. Returns the checksum of all bytes once they are known and it is not the expected one.
+    /// Adds bytes that were read. Returns the checksum of the file if it is known and not the expected one.
     pub(super) fn add(&mut self, at: u64, bytes: &[u8], len: u64, expected: u32) -> Option<u32> {
         if self.state == State::Reading {
             self.take(at, bytes);
@@ -79,7 +79,7 @@ impl Seen {
     }
 }
 
-/// The first bytes, up to this many, and the others.
+/// The first `at` bytes, or all of them, and the rest.
 fn split(bytes: &[u8], at: u64) -> (&[u8], &[u8]) {
     let at = usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
     bytes.split_at(at)

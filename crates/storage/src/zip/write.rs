@@ -1,4 +1,4 @@
-//! [`zip_folder`]: the files of a folder as an archive.
+//! [`zip_folder`]: writes the files of a folder as an archive.
 
 use super::seal::{self, PREFIX};
 use crate::convert::to_u64;
@@ -7,34 +7,37 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Folders within each other.
+/// Maximum depth of nested folders.
 const MAX_DEPTH: usize = 64;
-/// The version that reads files with fields of 32 and of 64 bits.
+/// The ZIP versions for fields of 32 and of 64 bits.
 const PLAIN: u16 = 20;
 const LARGE: u16 = 45;
-/// Unix, version 3.0, and the mode of a regular file.
+/// Unix, ZIP version 3.0, and the mode of a regular file.
 const MADE_BY: u16 = 3 << 8 | 30;
 const MODE: u32 = 0o100_644 << 16;
 /// Names are UTF-8.
 const FLAGS: u16 = 1 << 11;
-/// The first of January 1980, the earliest day: the same files make the same archive.
+/// The earliest date, 1 January 1980, so that equal files make equal archives.
 const DATE: u16 = 1 << 5 | 1;
-/// Bytes that are copied at once.
+/// Bytes copied at once.
 const STEP: usize = 1 << 20;
 
 /// A file that was written.
 struct Written {
     name: String,
     at: u64,
-    /// Bytes of the header before it.
+    /// Length of the header before it.
     header: u64,
     len: u64,
     crc: u32,
 }
 
-/// Writes all regular files of a folder, and of those below it, into an archive: stored, in the order of their names, but for
-/// the file `last`. The archive gets a digest of its directory, which [`verify`](crate::Store::verify) compares. It is neither
-/// made permanent nor named.
+/// Writes all regular files of a folder and its subfolders into an empty file as a ZIP archive, and returns the
+/// archive's length in bytes.
+///
+/// Files are stored without compression, sorted by name, with the file `last` at the end. Links and empty
+/// folders are left out. Equal files make equal archives. The archive's comment contains a digest of its
+/// directory and headers, which [`verify`](crate::Store::verify) compares. The archive is not synced.
 ///
 /// ```
 /// use bloscpack_storage::{Key, Store, ZipStore, zip_folder};
@@ -49,7 +52,9 @@ struct Written {
 /// ```
 ///
 /// # Errors
-/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a name that is not UTF-8 or too long, and any I/O error.
+/// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a name that is not UTF-8 or is longer than 65,535
+/// bytes, and for more than 64 nested folders; an error if a file changes while it is read; and any I/O error.
+/// The archive is then incomplete.
 pub fn zip_folder(folder: &Path, last: &str, archive: &File) -> io::Result<u64> {
     let mut names = Vec::new();
     list(folder, "", 0, &mut names)?;
@@ -73,7 +78,7 @@ pub fn zip_folder(folder: &Path, last: &str, archive: &File) -> io::Result<u64> 
     Ok(len + to_u64(digits.len()))
 }
 
-/// The regular files of a folder, with the names of the folders before theirs.
+/// The regular files of a folder, with their paths relative to the first folder.
 fn list(folder: &Path, prefix: &str, depth: usize, names: &mut Vec<String>) -> io::Result<()> {
     if depth > MAX_DEPTH {
         return Err(invalid(format!(
@@ -134,12 +139,12 @@ fn add(folder: &Path, name: String, archive: &File, at: u64) -> io::Result<Writt
     Ok(file)
 }
 
-/// A number of 32 bits, or all ones if it does not fit and is elsewhere.
+/// A number in 32 bits. If it does not fit, all ones: the 64-bit field has the number.
 fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The same of 16 bits.
+/// As `narrow`, in 16 bits.
 fn narrower(number: u64) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
@@ -175,7 +180,7 @@ fn header(file: &Written) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The record of a file in the directory.
+/// The directory's record of a file.
 fn record(file: &Written, bytes: &mut Vec<u8>) -> io::Result<()> {
     let large = is_large(file.len) || is_large(file.at);
     let wide = |number| if large { u32::MAX } else { narrow(number) };
@@ -194,7 +199,7 @@ fn record(file: &Written, bytes: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// The end of an archive, up to its comment.
+/// The end records of an archive, without the comment.
 fn put_end(count: u64, (at, len): (u64, u64), bytes: &mut Vec<u8>) {
     if narrower(count) == u16::MAX || is_large(at) || is_large(len) {
         let end = at + to_u64(bytes.len());

@@ -1,4 +1,12 @@
-//! [`ColumnReader`]: the values of a column.
+//! [`ColumnReader`]: reads the values of a column.
+//!
+//! | stored as | read as |
+//! |---|---|
+//! | an array | elements; missing where the mask is false, or the element equals the sentinel |
+//! | `uint8` for a `bool` with a sentinel | `bool`; values above 1 are missing |
+//! | positions and bytes of text | text; missing where the mask is false, or the text equals the sentinel |
+//! | codes and a dictionary | text; missing for the null code |
+//! | batches, or one object for each chunk | MessagePack values; nil is missing |
 
 use super::array;
 use super::items::Items;
@@ -14,23 +22,26 @@ use bloscpack_frames::NdArray;
 use serde_json::Value as Json;
 use std::ops::Range;
 
-/// Bytes of text that are read at once.
+/// Bytes of text that are read at once at most.
 const MAX_TEXT: u64 = 1 << 30;
-/// Bytes of the longest row, as of the longest chunk.
+/// Bytes of the longest row, the same as of the longest chunk.
 const MAX_ROW: u64 = 1 << 31;
 
-/// Values of a column.
+/// Values of a column: the rows of one read or write.
+///
+/// The element of a missing value has no meaning. It is what the file stores at that position.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnData {
     /// Elements of a fixed length.
     Fixed {
-        /// Their bytes.
+        /// The elements, row after row: rows × row shape × element size bytes, little-endian. Timestamps are int64 counts of
+        /// their unit.
         bytes: Vec<u8>,
-        /// Which rows have a value, where any may be missing.
+        /// For each row, whether it has a value. `None` if no row is missing.
         present: Option<Vec<bool>>,
     },
-    /// Values of varying length; `Nil` for a missing one.
+    /// Values of varying length, one for each row; [`Value::Nil`] for a missing one.
     Varying(Vec<Value>),
 }
 
@@ -42,6 +53,7 @@ pub(super) struct ColumnReader {
     values: Values,
 }
 
+/// The open arrays or frames of a column, by its layout.
 enum Values {
     Fixed(Box<Fixed>),
     Text {
@@ -57,6 +69,7 @@ enum Values {
     },
 }
 
+/// A column of elements of a fixed length.
 struct Fixed {
     array: NdArray,
     dtype: DType,
@@ -66,6 +79,7 @@ struct Fixed {
 }
 
 impl ColumnReader {
+    /// Opens the column at a path: its values, and its mask if it has one.
     pub fn open(tree: &FrameStore, column: &StoreColumn, path: &str) -> Result<Self> {
         let mask_path = format!("{path}.notnull");
         let has_mask = column.nulls == Nulls::Mask && tree.kind(&mask_path).is_some();
@@ -117,6 +131,7 @@ impl ColumnReader {
 }
 
 impl Values {
+    /// Opens the arrays or frames of a column.
     fn open(tree: &FrameStore, column: &StoreColumn, path: &str) -> Result<Self> {
         if let ColumnKind::Unsupported(what) = &column.kind {
             return Err(unsupported(path, what));
@@ -144,6 +159,7 @@ impl Values {
 }
 
 impl Fixed {
+    /// Opens the array of a column, and checks its dtype and row shape against the schema.
     fn open(
         tree: &FrameStore,
         column: &StoreColumn,
@@ -195,6 +211,7 @@ impl Fixed {
         })
     }
 
+    /// The elements at these positions, with those missing that equal the sentinel.
     fn read(&self, range: &Range<u64>, mask: Option<Vec<bool>>, path: &str) -> Result<ColumnData> {
         let mut bytes = slice(&self.array, range, path)?;
         let mut present = mask;
@@ -217,7 +234,7 @@ impl Fixed {
     }
 }
 
-/// An array of these elements, with one axis.
+/// Opens an array of one axis with this dtype. Any other is damage.
 pub(crate) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
     let array = array(tree, path)?;
     if array.dtype() == Some(dtype) && array.shape().len() == 1 {
@@ -232,7 +249,7 @@ pub(crate) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdAr
     }
 }
 
-/// The bytes of these rows, all of which have to be there.
+/// The bytes of these rows of an array. Rows past its end are damage: the table promises more.
 pub(crate) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<Vec<u8>> {
     let mut slice: Vec<_> = array.shape().iter().map(|axis| 0..*axis).collect();
     let rows = slice.first().map_or(0, |rows| rows.end);
@@ -246,6 +263,8 @@ pub(crate) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<V
     array.read_slice(&slice).map_err(crate::error::at(path))
 }
 
+/// The text at these positions. `positions` has one more element than rows: row `i` is the bytes `positions[i]..positions[i +
+/// 1]`.
 fn texts(
     positions: &NdArray,
     bytes: &NdArray,
@@ -293,7 +312,7 @@ fn texts(
     Ok(values)
 }
 
-/// The strings that codes stand for.
+/// The strings of a dictionary, by code.
 pub(crate) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
     let mut items = Items::open(tree, path)?;
     let all = 0..items.len();
@@ -305,6 +324,7 @@ pub(crate) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
     }
 }
 
+/// The string of a code; nil for the null code `none`.
 fn word(code: i32, none: i64, words: &[Value], path: &str) -> Result<Value> {
     if i64::from(code) == none {
         return Ok(Value::Nil);
@@ -318,7 +338,7 @@ fn word(code: i32, none: i64, words: &[Value], path: &str) -> Result<Value> {
     })
 }
 
-/// Refuses types of the application: they may be code, or lead elsewhere.
+/// Refuses values with extension types: they may be code, or refer to other files.
 fn checked(values: Vec<Value>, path: &str) -> Result<Vec<Value>> {
     match values.iter().find_map(extension) {
         None => Ok(values),
@@ -330,6 +350,7 @@ fn checked(values: Vec<Value>, path: &str) -> Result<Vec<Value>> {
     }
 }
 
+/// The number of an extension type in a value or in any value within it.
 fn extension(value: &Value) -> Option<i8> {
     match value {
         Value::Ext(number, _) => Some(*number),

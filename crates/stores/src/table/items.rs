@@ -1,4 +1,13 @@
-//! Items in batches, or one a chunk.
+//! [`Items`]: values of varying length, in batches or one in each chunk.
+//!
+//! ```text
+//!  metalayer batcharray: {version: 1, serializer: "msgpack", ..}    vlmetalayer _batch_array_metadata: {batch_lengths: [3, 2]}
+//!    chunk 0:  block [a, b] | block [c]         each block is a list; together they are the batch
+//!    chunk 1:  block [d, e]
+//!
+//!  metalayer vlarray: {version: 1, serializer: "msgpack", ..}
+//!    chunk 0:  a        each chunk is one object
+//! ```
 
 use super::layer;
 use crate::FrameStore;
@@ -9,22 +18,23 @@ use bloscpack_error::{Error, Result};
 use bloscpack_frames::VaryingFrame;
 use std::ops::Range;
 
-/// The metalayers of batches, and of objects of which each is a chunk.
+/// The metalayer of batches, the one of objects that are a chunk each, and the vlmetalayer with the lengths of batches.
 const BATCHES: &str = "batcharray";
 const OBJECTS: &str = "vlarray";
 const LENGTHS: &str = "_batch_array_metadata";
 
-/// Items in batches, or one a chunk.
+/// The items in a frame. It keeps one decoded batch in memory.
 pub(super) struct Items {
     path: String,
     frame: VaryingFrame,
-    /// The number of items up to the end of each chunk; none if each is one item.
+    /// The number of items up to the end of each chunk; `None` if each chunk is one item.
     ends: Option<Vec<u64>>,
-    /// The last batch that was read, by its chunk.
+    /// The last batch that was read, with the number of its chunk.
     batch: Option<(u64, Vec<Value>)>,
 }
 
 impl Items {
+    /// Opens the frame at a path, which must contain batches or objects in MessagePack.
     pub fn open(tree: &FrameStore, path: &str) -> Result<Self> {
         let frame = tree.varying(path)?;
         let layers = frame.frame().metalayers();
@@ -51,6 +61,7 @@ impl Items {
         })
     }
 
+    /// The number of items.
     pub fn len(&self) -> u64 {
         match &self.ends {
             Some(ends) => ends.last().copied().unwrap_or(0),
@@ -58,7 +69,7 @@ impl Items {
         }
     }
 
-    /// These items.
+    /// The items in this range.
     pub fn read(&mut self, range: &Range<u64>) -> Result<Vec<Value>> {
         let mut items = Vec::new();
         let mut next = range.start;
@@ -80,7 +91,7 @@ impl Items {
         Ok(items)
     }
 
-    /// The chunk of an item, and its number there.
+    /// The chunk that contains an item, and the index of the item in it.
     fn chunk_of(&self, item: u64) -> Result<(u64, u64)> {
         if item >= self.len() {
             let what = format!("{} items where there are more rows", self.len());
@@ -94,6 +105,7 @@ impl Items {
         Ok((to_u64(chunk), item - before.copied().unwrap_or(0)))
     }
 
+    /// Decodes the batch in a chunk, unless it is the last one that was read.
     fn load(&mut self, chunk: u64) -> Result<()> {
         if self
             .batch
@@ -127,7 +139,7 @@ impl Items {
     }
 }
 
-/// The number of items up to the end of each chunk.
+/// The number of items up to the end of each chunk, from the lengths of the batches.
 fn ends(frame: &VaryingFrame, path: &str) -> Result<Vec<u64>> {
     let chunks = frame.frame().chunks();
     if chunks == 0 {
@@ -149,7 +161,7 @@ fn ends(frame: &VaryingFrame, path: &str) -> Result<Vec<u64>> {
     }
 }
 
-/// The number of items in a batch, by the number of items up to the end of each.
+/// The number of items in a batch.
 fn count_in(ends: &[u64], batch: u64) -> Option<u64> {
     let number = usize::try_from(batch).ok()?;
     let before = match number.checked_sub(1) {

@@ -1,4 +1,10 @@
 //! [`StoreTable`]: a table in a store.
+//!
+//! ```text
+//!  position        0      1      2      3      4
+//!  _valid_rows     true   false  true   true   false         three rows
+//!  _cols/n         5      (9)    7      8      (0)           values in parentheses are not part of the table
+//! ```
 
 mod column;
 mod items;
@@ -23,24 +29,48 @@ use column::ColumnReader;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The array of true for each row.
+/// The array that is true at positions that are rows.
 pub(super) const VALID_ROWS: &str = "_valid_rows";
+/// The folder of the columns.
 pub(super) const COLUMNS: &str = "_cols";
+/// The frame with the user's attributes.
 pub(super) const ATTRIBUTES: &str = "_vlmeta";
-/// Positions that are looked at together.
+/// Positions whose liveness is read at once.
 const WINDOW: u64 = 1 << 20;
-/// Positions between those at which the number of rows before them is known.
+/// Positions between two entries of the table of row counts.
 const SEEK_STEP: usize = 1 << 16;
-/// Positions whose values are read together.
+/// Positions whose values are verified at once.
 const STEP: u64 = 1 << 15;
-/// Bytes of elements that are read together.
+/// Bytes of elements that are verified at once.
 const MOST_BYTES: u64 = 16 << 20;
-/// The most positions of a table. Counting the rows among more of them, which a few bytes may claim, would take minutes.
+/// The maximum number of positions. A few bytes may claim more, and counting their rows would take minutes.
 const MAX_POSITIONS: u64 = 1 << 34;
 
-/// A table in a store: columns, and which of their positions are rows.
+/// A table in a store, open for reading. [`FrameStore::table`] opens one.
 ///
-/// Deleted rows leave their positions; [`live`](Self::live) says which are rows.
+/// Columns have *positions*, some of which are rows. Deleted rows leave their positions behind; [`live`](Self::live) tells
+/// which positions are rows. All columns have the same positions.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_dtype::DType;
+/// use bloscpack_storage::DiskStore;
+/// use bloscpack_stores::{ColumnData, ColumnKind, FrameStore, StoreColumn, TableWriter};
+/// use std::sync::Arc;
+///
+/// let temp = tempfile::tempdir()?;
+/// let kind = ColumnKind::Fixed { dtype: DType::I16, row_shape: vec![] };
+/// let columns = [StoreColumn::new("n", kind, false)?];
+/// let mut writer = TableWriter::create(temp.path(), &columns, None, |array| array)?;
+/// writer.append(2, &[ColumnData::Fixed { bytes: vec![1, 0, 2, 0], present: None }])?;
+/// writer.finish()?;
+///
+/// let store = Arc::new(DiskStore::open(temp.path())?);
+/// let table = Arc::new(FrameStore::open(store, Options::new())?).table("")?;
+/// assert_eq!((table.rows(), table.columns()[0].stored_kind.as_str()), (2, "int16"));
+/// assert_eq!(table.live(0..2)?, [true, true]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 pub struct StoreTable {
     tree: Arc<FrameStore>,
     path: String,
@@ -50,7 +80,7 @@ pub struct StoreTable {
     valid: NdArray,
     positions: u64,
     rows: u64,
-    /// The rows before every position that is a multiple of the step.
+    /// The number of rows before each position that is a multiple of `SEEK_STEP`.
     rows_before: Vec<u64>,
 }
 
@@ -65,6 +95,7 @@ impl std::fmt::Debug for StoreTable {
 }
 
 impl StoreTable {
+    /// Opens the table in a folder: reads `_meta` and the schema, and counts the rows.
     pub(super) fn open(tree: Arc<FrameStore>, path: &str) -> Result<Self> {
         let meta_path = join(path, META);
         let meta = tree.frame(&meta_path)?;
@@ -111,6 +142,7 @@ impl StoreTable {
         Ok(table)
     }
 
+    /// Reads all of `_valid_rows`: counts the rows, and fills the table for [`seek`](Self::seek).
     fn count_rows(&mut self) -> Result<()> {
         let mut start = 0;
         while start < self.positions {
@@ -124,7 +156,10 @@ impl StoreTable {
         Ok(())
     }
 
-    /// A position at or before that of a row, and how many rows lie between the two.
+    /// Where to look for a row: a position, and how many rows lie between that position and the row. The position is a multiple
+    /// of 65,536.
+    ///
+    /// For a row past the end, the position is the last such multiple.
     #[must_use]
     pub fn seek(&self, row: u64) -> (u64, u64) {
         let after = self.rows_before.partition_point(|before| *before <= row);
@@ -133,40 +168,40 @@ impl StoreTable {
         (to_u64(step) * to_u64(SEEK_STEP), row - before)
     }
 
-    /// The columns, in their order, without the [computed](Self::computed) ones, which have no data.
+    /// The columns in the order of the schema, without the [computed](Self::computed) ones.
     #[must_use]
     pub fn columns(&self) -> &[StoreColumn] {
         &self.columns
     }
 
-    /// The columns that have no data: they are never computed here.
+    /// The columns without data, which python-blosc2 computes from others. They are never computed here.
     #[must_use]
     pub fn computed(&self) -> &[ComputedColumn] {
         &self.computed
     }
 
-    /// The rows, without those that were deleted.
+    /// The number of rows, without deleted ones.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The positions of its columns, each of which may be a row.
+    /// The number of positions of each column. Each may be a row.
     #[must_use]
     pub fn positions(&self) -> u64 {
         self.positions
     }
 
-    /// The schema, as JSON.
+    /// The schema as JSON. The numbers `NaN`, `Infinity` and `-Infinity` of Python are the strings `nan`, `inf` and `-inf`.
     #[must_use]
     pub fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// The user's attributes.
+    /// The user's attributes, in the order of the file; none if the table has no `_vlmeta`.
     ///
     /// # Errors
-    /// Returns any damage of the frame that contains them.
+    /// Returns any damage to the frame that contains them.
     pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
         let path = join(&self.path, ATTRIBUTES);
         if self.tree.kind(&path).is_none() {
@@ -178,17 +213,21 @@ impl StoreTable {
         pairs.collect()
     }
 
-    /// Which of these positions are rows.
+    /// Whether each of these positions is a row.
     ///
     /// # Errors
-    /// Returns any damage.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for positions past the end, and any damage to
+    /// `_valid_rows`.
     pub fn live(&self, positions: Range<u64>) -> Result<Vec<bool>> {
         let path = join(&self.path, VALID_ROWS);
         let bytes = self.valid.read_slice(&[positions]).map_err(at(&path))?;
         Ok(bytes.iter().map(|byte| *byte != 0).collect())
     }
 
-    /// Reads every value of every row, and returns the first damage of each column.
+    /// Reads every value between the first and the last row of each batch of positions, and returns the first damage of each
+    /// column.
+    ///
+    /// Columns of a kind that is not read are skipped. [`FrameStore::verify`] also checks the frames themselves.
     #[must_use]
     pub fn verify(&self) -> Vec<Error> {
         let numbers = 0..self.columns.len();
@@ -198,6 +237,7 @@ impl StoreTable {
             .collect()
     }
 
+    /// Reads all values of a column.
     fn verify_column(&self, number: usize) -> Result<()> {
         let mut reader = self.reader(&[number])?;
         let row_bytes = self.columns.get(number).map_or(1, StoreColumn::row_bytes);
@@ -216,11 +256,13 @@ impl StoreTable {
         Ok(())
     }
 
-    /// A reader of the values of some columns, by their numbers.
+    /// A reader for some columns, by their index in [`columns`](Self::columns), in any order. Opens their arrays, and reads the
+    /// strings of dictionaries.
     ///
     /// # Errors
-    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for values that are not read, with the name of the
-    /// column, and any damage.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) for an index past the last column,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) with the name of the column for values that are not read, and
+    /// any damage.
     pub fn reader(&self, columns: &[usize]) -> Result<TableReader> {
         let readers = columns.iter().map(|number| {
             let column = self
@@ -237,7 +279,10 @@ impl StoreTable {
     }
 }
 
-/// Reads values of some columns of a table.
+/// Reads the values of some columns of a table. [`StoreTable::reader`] makes one.
+///
+/// Of columns with batches, it keeps the last batch in memory: reading positions in ascending order decompresses each batch
+/// once.
 pub struct TableReader {
     columns: Vec<ColumnReader>,
 }
@@ -249,10 +294,30 @@ impl std::fmt::Debug for TableReader {
 }
 
 impl TableReader {
-    /// The values of each column at these positions, whether they are rows or not.
+    /// The values of each column at these positions, whether or not they are rows, in the order of the columns of the reader.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_storage::DiskStore;
+    /// use bloscpack_stores::{ColumnData, ColumnKind, FrameStore, ItemKind, StoreColumn, TableWriter, Value};
+    /// use std::sync::Arc;
+    ///
+    /// let temp = tempfile::tempdir()?;
+    /// let columns = [StoreColumn::new("word", ColumnKind::Varying(ItemKind::Text), true)?];
+    /// let mut writer = TableWriter::create(temp.path(), &columns, None, |array| array)?;
+    /// let words = ["one", "two", "three"].map(|word| Value::Text(word.to_owned()));
+    /// writer.append(3, &[ColumnData::Varying(words.to_vec())])?;
+    /// writer.finish()?;
+    ///
+    /// let store = Arc::new(FrameStore::open(Arc::new(DiskStore::open(temp.path())?), Options::new())?);
+    /// let mut reader = store.table("")?.reader(&[0])?;
+    /// assert_eq!(reader.read(&(1..3))?, [ColumnData::Varying(words[1..].to_vec())]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns any damage, with the name of the column.
+    /// Returns any damage, with the name of the column; [`Code::Damaged`](bloscpack_error::Code::Damaged) also for positions
+    /// past the end of a column; and [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for more than 1 GiB of text.
     pub fn read(&mut self, positions: &Range<u64>) -> Result<Vec<ColumnData>> {
         let read = self.columns.iter_mut().map(|column| {
             let data = column.read(positions);
@@ -262,18 +327,19 @@ impl TableReader {
     }
 }
 
-/// The array at a path.
+/// Opens the array at a path.
 fn array(tree: &FrameStore, path: &str) -> Result<NdArray> {
     NdArray::of(tree.frame(path)?).map_err(at(path))
 }
 
-/// A metalayer of the trailer, which is one value.
+/// The value of a vlmetalayer, which must exist and be MessagePack.
 fn layer(frame: &Frame, name: &str, path: &str) -> Result<Value> {
     let bytes = frame.vlmetalayer(name).map_err(at(path))?;
     let bytes = bytes.ok_or_else(|| damaged(path, format!("no metalayer {name:?}")))?;
     Value::decode(&bytes).map_err(|error| damaged(path, format!("metalayer {name:?}: {error}")))
 }
 
+/// The text in a vlmetalayer.
 fn text(frame: &Frame, name: &str, path: &str) -> Result<String> {
     match layer(frame, name, path)? {
         Value::Text(text) => Ok(text),

@@ -1,4 +1,21 @@
-//! The columns of a table, as JSON describes them.
+//! The schema of a table, which is JSON in `_meta`.
+//!
+//! ```text
+//!  {"version": 3, "columns": [{"name": "id", "kind": "int64"},
+//!                             {"name": "t", "kind": "timestamp", "unit": "ns", "nullable": true, "null_storage": "mask"}],
+//!   "n_rows": 3333, "summary_indexes_built": true,
+//!   "computed_columns": [{"name", "kind": "expression", "expression", "col_deps"}], "materialized_columns": [{"name", "stale"}]}
+//! ```
+//!
+//! | kind | further fields | stored as |
+//! |---|---|---|
+//! | `int8` to `uint64`, `float32`, `float64`, `complex64`, `complex128`, `bool` | | an array of this dtype |
+//! | `string`, `bytes` | `max_length` | an array of `U` or `S` |
+//! | `timestamp` | `unit`, `timezone` | an array of int64 |
+//! | `ndarray` | `item_shape`, `dtype_str` | an array of rows × item shape |
+//! | `utf8` | | two arrays: positions and bytes |
+//! | `vlstring`, `vlbytes`, `struct`, `object`, `list` | `item`, `serializer` | batches of MessagePack |
+//! | `dictionary` | `null_code` | an array of int32 codes, and batches of strings |
 
 use crate::error::{damaged, unsupported};
 pub use bloscpack_array::ItemKind;
@@ -7,33 +24,47 @@ use bloscpack_error::Result;
 use bloscpack_storage::Key;
 use serde_json::{Map, Value as Json, json};
 
-/// The latest version of a schema that is known: 1, or 3 with null masks.
+/// The latest version of a schema that is read. Tables with null masks have version 3, others 1.
 const MAX_VERSION: u64 = 3;
 
-/// A column of a table.
+/// A column of a table: its name, and how its values are stored.
+///
+/// [`StoreTable::columns`](crate::StoreTable::columns) returns the columns of a table; [`new`](Self::new) describes one of a
+/// new table.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoreColumn {
-    /// Its name.
+    /// The name. A dot in it separates folders, unless a backslash precedes it.
     pub name: String,
-    /// Its kind in the file, such as `int64` or `utf8`.
+    /// The kind in the schema, such as `int64` or `utf8`.
     pub stored_kind: String,
-    /// The kind of its values.
+    /// The kind of values that are read and written.
     pub kind: ColumnKind,
     /// Whether values may be missing.
     pub nullable: bool,
-    /// Whether the values were computed from other columns, which have changed since.
+    /// Whether the values were computed from other columns that have changed afterwards.
     pub stale: bool,
-    /// The time zone in which timestamps are shown. Their counts are in UTC.
+    /// The time zone in which timestamps are displayed. The stored counts are in UTC.
     pub timezone: Option<String>,
-    /// Where it is below the folder of columns.
+    /// The path of the column below the folder of columns.
     pub(crate) path: String,
+    /// How missing values are stored.
     pub(crate) nulls: Nulls,
+    /// How values are stored.
     pub(crate) layout: Layout,
 }
 
 impl StoreColumn {
-    /// A column of a new table. Missing values, if there may be any, are known by a mask.
+    /// A column of a new table. If it is `nullable`, missing values are stored as a null mask, which exists once the first of
+    /// them is written.
+    ///
+    /// | `kind` | column of python-blosc2 |
+    /// |---|---|
+    /// | `Fixed` without a row shape: bool, integers, `f4`, `f8`, `c8`, `c16`, `S`, `U`, `M8` in s, ms, us or ns | the kind of that name; `timestamp` for `M8` |
+    /// | `Fixed` with a row shape: the same except `M8` | `ndarray` |
+    /// | `Varying` of [`ItemKind::Text`] | `utf8` |
+    ///
+    /// The byte order of the dtype becomes little-endian.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -46,8 +77,8 @@ impl StoreColumn {
     /// ```
     ///
     /// # Errors
-    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a name that is not a path in a store, and for
-    /// values that have no kind of column.
+    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for other kinds of values, for elements of 0 bytes,
+    /// and for a name that is empty, contains a backslash, or does not make a path in a store.
     pub fn new(name: &str, kind: ColumnKind, nullable: bool) -> Result<Self> {
         let refused =
             |what: &dyn std::fmt::Display| unsupported(format_args!("column {name:?}"), what);
@@ -92,14 +123,14 @@ impl StoreColumn {
         })
     }
 
-    /// The same column, whose timestamps are shown in this time zone.
+    /// The same column with this time zone. It is ignored unless the column contains timestamps.
     #[must_use]
     pub fn timezone(mut self, zone: Option<String>) -> Self {
         self.timezone = zone.filter(|_| self.stored_kind == "timestamp");
         self
     }
 
-    /// The description of a column of a new table.
+    /// The description of the column in the schema of a new table.
     pub(crate) fn to_json(&self) -> Json {
         let mut json = Map::new();
         let mut put = |key: &str, value: Json| json.insert(key.to_owned(), value);
@@ -129,10 +160,10 @@ impl StoreColumn {
         Json::Object(json)
     }
 
-    /// Bytes of a row of fixed length; `u64::MAX` for more, and 0 for values of varying length.
+    /// Bytes of a row of fixed length, `u64::MAX` if they are more; 0 for values of varying length.
     pub(crate) fn row_bytes(&self) -> u64 {
         match &self.kind {
-            // Saturation is the meaning: such rows are refused.
+            // Saturates: such rows are refused.
             ColumnKind::Fixed { dtype, row_shape } => row_shape
                 .iter()
                 .fold(dtype.itemsize(), |len, axis| len.saturating_mul(*axis)),
@@ -141,24 +172,25 @@ impl StoreColumn {
     }
 }
 
-/// A column without values: python-blosc2 computes them from those of other columns whenever they are read.
+/// A column without data. python-blosc2 computes its values from other columns whenever they are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComputedColumn {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The expression, such as `price * qty`, or the call of a function.
+    /// The expression, such as `price * qty`, or the call of a function, such as `f(a, b)`. For display.
     pub definition: String,
 }
 
 impl ComputedColumn {
-    /// The computed columns of a schema.
+    /// The computed columns of a schema. Those without a name are left out.
     pub(super) fn all(schema: &Json) -> Vec<Self> {
         let columns = schema.get("computed_columns").and_then(Json::as_array);
         let columns = columns.into_iter().flatten();
         columns.filter_map(Self::of).collect()
     }
 
+    /// A computed column; `None` if it has no name.
     fn of(column: &Json) -> Option<Self> {
         let text = |key: &str| column.get(key).and_then(Json::as_str);
         let from = column.get("col_deps").and_then(Json::as_array);
@@ -182,7 +214,7 @@ impl ComputedColumn {
     }
 }
 
-/// An expression with the names of columns in place of `o0`, `o1`, ...
+/// An expression in which column names replace `o0`, `o1`, ...
 fn with_names(expression: &str, names: &[&str]) -> String {
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
     let mut text = String::new();
@@ -203,50 +235,53 @@ fn with_names(expression: &str, names: &[&str]) -> String {
     text
 }
 
-/// The kind of the values of a column.
+/// The kind of values in a column.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnKind {
-    /// Elements of a fixed length, or an array of them a row.
+    /// Elements of a fixed length: one for each row, or an array of them.
     Fixed {
-        /// The type of the elements.
+        /// The type of an element.
         dtype: DType,
-        /// Elements of a row along each axis; none where a row is one element.
+        /// Elements of a row along each axis. Empty if a row is one element.
         row_shape: Vec<u64>,
     },
     /// Values of varying length.
     Varying(ItemKind),
-    /// Values that are not read; why.
+    /// Values that are not read, with the reason.
     Unsupported(String),
 }
 
-/// How the missing values of a column are known.
+/// How missing values are stored.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Nulls {
-    /// By the value itself, or not at all.
+    /// As a value of their own (nil, or a code), or not at all.
     Inherent,
-    /// By an array of true where there is a value.
+    /// In an array that is true where there is a value.
     Mask,
-    /// By a value that stands for them.
+    /// As elements that equal this value.
     Sentinel(Json),
 }
 
 /// How the values of a column are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// An array.
+    /// As an array.
     Array,
-    /// An array of bytes, of which 255 is neither true nor false.
+    /// As an array of bytes: 0, 1, and 255 for a missing value.
     WideBool,
-    /// Text in two arrays.
+    /// As two arrays: positions and bytes of text.
     Text,
-    /// Items in batches, or one a chunk.
+    /// As items in batches, or one in each chunk.
     Items,
-    /// Codes, with this one for none.
+    /// As codes of a dictionary. This code is a missing value.
     Codes(i64),
 }
 
-/// Reads the JSON of a schema.
+/// Parses a schema. `path` is the frame that contains it, for errors.
+///
+/// A column of an unknown kind is [`ColumnKind::Unsupported`]. A description without the fields of its kind, and two columns
+/// with the same path, are damage.
 pub(super) fn parse(text: &str, path: &str) -> Result<(Json, Vec<StoreColumn>)> {
     let schema: Json =
         serde_json::from_str(&plain_json(text)).map_err(|error| damaged(path, error))?;
@@ -285,7 +320,7 @@ pub(super) fn parse(text: &str, path: &str) -> Result<(Json, Vec<StoreColumn>)> 
     Ok((schema, parsed))
 }
 
-/// A column; `None` if its description is not one.
+/// Parses the description of a column; `None` if a field is missing or wrong.
 fn one(name: &str, column: &Json) -> Option<StoreColumn> {
     let stored_kind = column.get("kind")?.as_str()?;
     let (kind, layout) = kind(stored_kind, column)?;
@@ -319,6 +354,7 @@ fn one(name: &str, column: &Json) -> Option<StoreColumn> {
     })
 }
 
+/// The kind and layout of a column; `None` if a field is missing or wrong.
 fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
     let fixed = |dtype: DType, row_shape| (ColumnKind::Fixed { dtype, row_shape }, Layout::Array);
     let varying = |kind, layout| (ColumnKind::Varying(kind), layout);
@@ -362,7 +398,7 @@ fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
     })
 }
 
-/// The kind of a column for such rows; `None` if there is none.
+/// The kind of column for rows of this dtype and shape; `None` if python-blosc2 has none.
 fn stored_kind(dtype: &DType, row_shape: &[u64]) -> Option<String> {
     let is_plain = row_shape.is_empty();
     let size = dtype.itemsize();
@@ -387,7 +423,7 @@ fn stored_kind(dtype: &DType, row_shape: &[u64]) -> Option<String> {
     }
 }
 
-/// The name of a unit that timestamps have.
+/// The unit of a `timestamp`; `None` for units that it does not have.
 fn unit_name(unit: TimeUnit) -> Option<&'static str> {
     let named = [
         (TimeBase::Second, "s"),
@@ -400,7 +436,7 @@ fn unit_name(unit: TimeUnit) -> Option<&'static str> {
     found.map(|(_, name)| name)
 }
 
-/// The kind of an item of a column, or of a list.
+/// The kind of an item of a column, or of the items of a list.
 fn item(stored: &str, column: &Json) -> ItemKind {
     match stored {
         "bool" => ItemKind::Bool,
@@ -418,7 +454,10 @@ fn item(stored: &str, column: &Json) -> ItemKind {
     }
 }
 
-/// Where a column of this name is: dots separate folders, unless a backslash precedes them.
+/// The path of a column with this name, below the folder of columns.
+///
+/// A dot separates folders, unless a backslash precedes it. `%`, `/`, `.` and `\` in a name become `%25`, `%2F`, `%2E` and
+/// `%5C`.
 fn storage_path(name: &str) -> String {
     let mut path = String::new();
     let mut chars = name.chars();
@@ -442,7 +481,7 @@ fn storage_path(name: &str) -> String {
     path
 }
 
-/// Python's JSON as that of everyone else, with the numbers that only Python has as text.
+/// Standard JSON from the JSON of Python: `NaN` and infinities, which only Python writes, become strings.
 fn plain_json(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (at, part) in bloscpack_array::msgpack::split_strings(text) {

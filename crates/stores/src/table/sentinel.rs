@@ -1,18 +1,20 @@
-//! Values that stand for missing ones.
+//! [`Sentinel`]: a value that marks missing values.
 
 use bloscpack_dtype::{DType, Kind};
 use serde_json::Value as Json;
 
-/// A value that stands for a missing one.
+/// A value that marks missing values: all elements that equal it are missing.
 pub(crate) enum Sentinel {
     /// Any NaN.
     Nan,
-    /// These bytes.
+    /// An element with these bytes.
     Element(Vec<u8>),
 }
 
 impl Sentinel {
-    /// The value of this JSON as an element; `None` if it is not one.
+    /// The sentinel for the `null_value` of a column; `None` if it is not a value of this dtype.
+    ///
+    /// Byte strings are `{"__bytes__": true, "base64": ..}`, NaN is the string `nan`, and timestamps are integers.
     pub fn of(json: &Json, dtype: &DType) -> Option<Self> {
         let is_float = matches!(dtype.kind(), Kind::Float | Kind::Complex);
         if is_float && json.as_str() == Some("nan") {
@@ -38,7 +40,7 @@ impl Sentinel {
         Some(Self::Element(element))
     }
 
-    /// The element; `None` if there is none of this type.
+    /// An element with this value; `None` if the dtype has none.
     pub fn element(&self, dtype: &DType) -> Option<Vec<u8>> {
         match self {
             Self::Element(bytes) => Some(bytes.clone()),
@@ -50,7 +52,7 @@ impl Sentinel {
         }
     }
 
-    /// Whether all elements of a row are this.
+    /// Whether all elements of a row equal the sentinel.
     pub fn is(&self, row: &[u8], dtype: &DType) -> bool {
         let Ok(size) = usize::try_from(dtype.itemsize()) else {
             return false;
@@ -63,6 +65,7 @@ impl Sentinel {
     }
 }
 
+/// Whether a float of 4 or 8 bytes is NaN. Other lengths are never NaN.
 fn is_nan(element: &[u8]) -> bool {
     match element.len() {
         4 => element
@@ -75,7 +78,7 @@ fn is_nan(element: &[u8]) -> bool {
     }
 }
 
-/// The bytes of a text in base 64; `None` if it is not one.
+/// The bytes of a Base64 text; `None` for characters outside of the alphabet.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0u32, 0);
     for char in text.trim_end_matches('=').bytes() {

@@ -1,4 +1,4 @@
-//! [`TableWriter::open`]: rows for a table that is there.
+//! [`TableWriter::open`]: adds rows to an existing table.
 
 use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
@@ -22,23 +22,46 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The parts that it takes to open a column.
+/// What is needed to open the columns of a table for writing.
 struct Opening<'a> {
     tree: &'a FrameStore,
     options: &'a Options,
     settings: &'a Settings,
-    /// The positions that stay.
+    /// The positions that stay: new rows begin here.
     base: u64,
     grid: Grid,
 }
 
 impl TableWriter {
-    /// Opens the table at a path in the directory of a store, to add rows to it. Deleted rows at its end are dropped, and so are
-    /// its indexes, which would be wrong; `settings` says how null masks are compressed, should there be new ones.
+    /// Opens the table at `path` in the directory `root` of a store, to add rows to it.
+    ///
+    /// The directory is changed at once, not atomically: deleted rows at the end of the table are dropped, and its indexes are
+    /// removed, because they would be out of date. Use a copy of the store, such as one from
+    /// [`unpack_store`](crate::unpack_store).
+    ///
+    /// `settings` sets the compression of null masks that the new rows may require; all other arrays keep theirs.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_stores::{ColumnData, ColumnKind, ItemKind, StoreColumn, TableWriter, Value};
+    ///
+    /// let temp = tempfile::tempdir()?;
+    /// let columns = [StoreColumn::new("word", ColumnKind::Varying(ItemKind::Text), true)?];
+    /// let rows = |text: &str| ColumnData::Varying(vec![Value::Text(text.to_owned()), Value::Nil]);
+    /// let mut table = TableWriter::create(temp.path(), &columns, None, |array| array)?;
+    /// table.append(2, &[rows("one")])?;
+    /// table.finish()?;
+    ///
+    /// let mut table = TableWriter::open(temp.path(), "", &Options::new(), |array| array)?;
+    /// table.append(2, &[rows("two")])?;
+    /// assert_eq!(table.finish()?, 4);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is no table,
-    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for columns to which nothing can be added, and any damage.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is no table;
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a table within `embed.b2e`, for columns of batches or
+    /// objects, and for an unknown kind of column; any I/O error; and any damage.
     pub fn open(
         root: &Path,
         path: &str,
@@ -55,7 +78,7 @@ impl TableWriter {
                 name => folder.join(name),
             });
         let valid_path = folder.join(format!("{VALID_ROWS}.b2nd"));
-        // Values in `embed.b2e` cannot grow.
+        // Frames in `embed.b2e` cannot grow.
         if !valid_path.is_file() {
             let what = "a table within embed.b2e, which is only read";
             return Err(unsupported(path, what));
@@ -89,6 +112,7 @@ impl TableWriter {
     }
 }
 
+/// Removes the indexes of a table, if it has any.
 fn remove_indexes(folder: &Path) -> Result<()> {
     match fs::remove_dir_all(folder.join(INDEXES)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
@@ -97,6 +121,7 @@ fn remove_indexes(folder: &Path) -> Result<()> {
 }
 
 impl Opening<'_> {
+    /// Opens a column, cut to the positions that stay.
     fn column(&self, column: &StoreColumn, path: &str, folder: &Path) -> Result<ColumnWriter> {
         let (path, file) = (join(path, &column.path), folder.join(&column.path));
         let values = self.values(column, &path, &file)?;
@@ -107,6 +132,7 @@ impl Opening<'_> {
         })
     }
 
+    /// Opens the values of a column. Fewer of them than positions are damage.
     fn values(&self, column: &StoreColumn, path: &str, file: &Path) -> Result<Values> {
         let array = || {
             let mut array = Growing::edit(&with(file, ".b2nd"), self.options)?;
@@ -147,6 +173,7 @@ impl Opening<'_> {
         }
     }
 
+    /// How missing values of a column are written.
     fn nulls(&self, column: &StoreColumn, mask: PathBuf) -> Result<Missing> {
         let refused = || {
             let what = "the value that stands for missing ones is of another type";
@@ -172,6 +199,7 @@ impl Opening<'_> {
         })
     }
 
+    /// Opens the null mask of a column, if it exists.
     fn mask(&self, path: PathBuf) -> Result<Mask> {
         let mut array = if path.is_file() {
             Some(Growing::edit(&path, self.options)?)
@@ -180,7 +208,7 @@ impl Opening<'_> {
         };
         if let Some(array) = &mut array {
             array.truncate(self.base)?;
-            // Positions that it does not have are not missing.
+            // Positions past its end have values.
             array.repeat(&[1], self.base - array.rows())?;
         }
         Ok(Mask {
@@ -193,7 +221,7 @@ impl Opening<'_> {
     }
 }
 
-/// Where the text of this row begins.
+/// The byte at which the text of this row begins.
 fn text_end(tree: &FrameStore, path: &str, row: u64) -> Result<u64> {
     let array = typed(tree, path, &DType::I64)?;
     let bytes = slice(&array, &(row..row + 1), path)?;
@@ -205,7 +233,7 @@ fn text_end(tree: &FrameStore, path: &str, row: u64) -> Result<u64> {
 }
 
 impl StoreTable {
-    /// The position after the last row.
+    /// The position after the last row. Reads `_valid_rows` from its end.
     pub(super) fn end(&self) -> Result<u64> {
         const STEP: u64 = 1 << 20;
         let mut end = self.positions();

@@ -1,4 +1,4 @@
-//! [`ColumnWriter`]: the values of a column, as they come.
+//! [`ColumnWriter`]: writes the values of a column, batch after batch.
 
 use super::Settings;
 use super::growing::{Grid, Growing};
@@ -12,7 +12,7 @@ use bloscpack_error::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// The shapes of the two arrays of text, as those of python-blosc2.
+/// The shapes of the two arrays of text. python-blosc2 uses the same.
 const POSITIONS: Grid = Grid {
     chunk: 1 << 17,
     block: 1 << 15,
@@ -21,7 +21,7 @@ const TEXT: Grid = Grid {
     chunk: 1 << 21,
     block: 1 << 18,
 };
-/// The longest text that is taken: all texts of a column together are counted by an i64.
+/// The maximum bytes of all text of a column together: positions are int64.
 const MAX_TEXT: u64 = 1 << 62;
 
 /// Writes the values of a column.
@@ -31,32 +31,36 @@ pub(super) struct ColumnWriter {
     pub nulls: Missing,
 }
 
-/// How values are stored.
+/// The arrays that values are written to.
 pub(super) enum Values {
+    /// Elements of a fixed length.
     Fixed(Box<Growing>),
+    /// Text: the position at which each row begins, the bytes, and how many bytes there are.
     Text {
         positions: Box<Growing>,
         bytes: Box<Growing>,
         end: u64,
     },
+    /// Codes of a dictionary, whose words are known.
     Codes {
         codes: Box<Growing>,
         words: HashMap<String, i32>,
     },
 }
 
-/// How missing values are stored.
+/// How missing values are written.
 pub(super) enum Missing {
-    /// Not at all.
+    /// Not at all: they are an error.
     Refused,
     /// As this element.
     Element(Vec<u8>),
     /// As this text.
     Text(String),
+    /// In a null mask.
     Mask(Box<Mask>),
 }
 
-/// Which values are there. The array is created when the first is missing.
+/// A null mask: true where there is a value. The array is created when the first value is missing.
 pub(super) struct Mask {
     pub path: PathBuf,
     pub array: Option<Growing>,
@@ -66,6 +70,7 @@ pub(super) struct Mask {
 }
 
 impl Mask {
+    /// Adds rows. `None` means that no value is missing.
     fn push(&mut self, rows: u64, present: Option<&[bool]>) -> Result<()> {
         let is_missing = present.is_some_and(|present| present.contains(&false));
         if self.array.is_none() && is_missing {
@@ -87,7 +92,7 @@ impl Mask {
 }
 
 impl Values {
-    /// Text without values yet, in two new arrays.
+    /// Creates the two arrays of text, without rows.
     pub fn new_text(path: &Path, settings: &Settings) -> Result<Self> {
         let (positions, bytes) = text_paths(path);
         let mut positions = Growing::create(&positions, &DType::I64, &[], POSITIONS, settings)?;
@@ -100,7 +105,7 @@ impl Values {
         })
     }
 
-    /// Text that is there, up to this row, which begins at this byte.
+    /// Opens the two arrays of existing text, cut to `rows` rows, which end at byte `end`.
     pub fn edit_text(path: &Path, rows: u64, end: u64, options: &Options) -> Result<Self> {
         let (positions, bytes) = text_paths(path);
         let mut positions = Growing::edit(&positions, options)?;
@@ -117,7 +122,7 @@ impl Values {
         })
     }
 
-    /// Writes all that is left.
+    /// Writes everything that is still in memory.
     fn finish(self) -> Result<()> {
         match self {
             Self::Fixed(array) | Self::Codes { codes: array, .. } => array.finish(),
@@ -127,7 +132,7 @@ impl Values {
                 ..
             } => {
                 if bytes.rows() == 0 {
-                    // python-blosc2 always has a byte there.
+                    // python-blosc2 never writes an empty array of bytes.
                     bytes.push(&[0])?;
                 }
                 positions.finish()?;
@@ -137,11 +142,12 @@ impl Values {
     }
 }
 
+/// The files of the positions and of the bytes of text.
 fn text_paths(path: &Path) -> (PathBuf, PathBuf) {
     (with(path, ".b2nd"), with(path, ".utf8.b2nd"))
 }
 
-/// A path with this after it.
+/// A path with `ending` appended to its last name.
 pub(super) fn with(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -149,7 +155,7 @@ pub(super) fn with(path: &Path, ending: &str) -> PathBuf {
 }
 
 impl ColumnWriter {
-    /// Adds values, of which there must be as many as rows.
+    /// Adds one value for each of `rows` rows.
     pub fn push(&mut self, rows: u64, data: &ColumnData) -> Result<()> {
         match data {
             ColumnData::Fixed { bytes, present } => {
@@ -159,6 +165,7 @@ impl ColumnWriter {
         }
     }
 
+    /// Adds elements of a fixed length, with missing ones as a mask or an element.
     fn push_fixed(&mut self, rows: u64, bytes: &[u8], present: Option<&[bool]>) -> Result<()> {
         let Values::Fixed(array) = &mut self.values else {
             return Err(self.wrong("elements, expected text"));
@@ -185,6 +192,7 @@ impl ColumnWriter {
         array.push(bytes)
     }
 
+    /// Adds text, or strings of a dictionary. Nil is a missing value.
     fn push_varying(&mut self, rows: u64, values: &[Value]) -> Result<()> {
         if to_u64(values.len()) != rows {
             return Err(self.wrong("not as many values as rows"));
@@ -245,7 +253,7 @@ impl ColumnWriter {
         }
     }
 
-    /// Adds a position that is not a row. Text only has positions of rows.
+    /// Adds a position that is not a row. Arrays of text have only rows.
     pub fn push_dead(&mut self) -> Result<()> {
         match &mut self.values {
             Values::Fixed(array) | Values::Codes { codes: array, .. } => {
@@ -256,7 +264,7 @@ impl ColumnWriter {
         }
     }
 
-    /// Writes all that is left.
+    /// Writes everything that is still in memory.
     pub fn finish(self) -> Result<()> {
         if let Missing::Mask(mask) = self.nulls
             && let Some(array) = mask.array
@@ -266,10 +274,12 @@ impl ColumnWriter {
         self.values.finish()
     }
 
+    /// The error for data of the wrong kind or length.
     fn wrong(&self, what: &str) -> Error {
         Error::usage(format!("column {:?}: {what}", self.name))
     }
 
+    /// The error for a missing value in a column that cannot have any.
     fn missing(&self) -> Error {
         let name = &self.name;
         Error::usage(format!(

@@ -1,4 +1,4 @@
-//! [`Growing`]: an array to which rows are added, a chunk at a time.
+//! [`Growing`]: an array to which rows are appended, one chunk at a time.
 
 use super::Settings;
 use bloscpack::Options;
@@ -8,24 +8,25 @@ use bloscpack_error::{Error, Result};
 use bloscpack_frames::NdArray;
 use std::path::{Path, PathBuf};
 
-/// The shape of new chunks and blocks, in rows.
+/// The rows of new chunks and of their blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     pub chunk: u32,
     pub block: u32,
 }
 
-/// An array to which rows are added. Up to one chunk of them is in memory.
+/// An array to which rows are appended. Up to one chunk of rows is in memory, so each chunk is compressed once.
 pub(super) struct Growing {
     path: PathBuf,
     array: NdArray,
-    /// Bytes of a row.
+    /// Bytes of a row, at least 1.
     row: usize,
+    /// Rows that are not in the array yet.
     pending: Vec<u8>,
 }
 
 impl Growing {
-    /// A new array without rows.
+    /// Creates an array without rows, and the folders above it.
     pub fn create(
         path: &Path,
         dtype: &DType,
@@ -53,11 +54,12 @@ impl Growing {
         Self::of(path, builder.create(path)?)
     }
 
-    /// An array that is there.
+    /// Opens an existing array.
     pub fn edit(path: &Path, options: &Options) -> Result<Self> {
         Self::of(path, NdArray::edit_with(path, options)?)
     }
 
+    /// Computes the bytes of a row from the shape of the array.
     fn of(path: &Path, array: NdArray) -> Result<Self> {
         let axes = array.shape().iter().skip(1);
         let row = axes
@@ -72,16 +74,17 @@ impl Growing {
         })
     }
 
-    /// Rows so far.
+    /// The number of rows, including those in memory.
     pub fn rows(&self) -> u64 {
         self.stored() + to_u64(self.pending.len() / self.row)
     }
 
+    /// The number of rows in the array.
     fn stored(&self) -> u64 {
         self.array.shape().first().copied().unwrap_or(0)
     }
 
-    /// The shape of its chunks and blocks, in rows.
+    /// The rows of its chunks and blocks.
     pub fn grid(&self) -> Grid {
         let rows = |shape: &[u32]| shape.first().copied().unwrap_or(1);
         Grid {
@@ -95,7 +98,7 @@ impl Growing {
         self.row
     }
 
-    /// Drops all rows from this one on.
+    /// Drops all rows after the first `rows`.
     pub fn truncate(&mut self, rows: u64) -> Result<()> {
         let mut shape = self.array.shape().to_vec();
         match shape.first_mut() {
@@ -105,7 +108,7 @@ impl Growing {
         self.array.resize(&shape).map_err(|error| self.named(error))
     }
 
-    /// Adds whole rows.
+    /// Appends whole rows.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             let full = self.room()?;
@@ -120,7 +123,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Adds a row so often.
+    /// Appends the same row `count` times.
     pub fn repeat(&mut self, row: &[u8], count: u64) -> Result<()> {
         const STEP: u64 = 1 << 16;
         let mut left = count;
@@ -132,22 +135,23 @@ impl Growing {
         Ok(())
     }
 
-    /// Bytes from the stored rows to the end of their chunk.
+    /// Bytes that fill the last chunk of the array, or a new one.
     fn room(&self) -> Result<usize> {
         let chunk = self.grid().chunk.max(1);
         let filled = self.stored() % u64::from(chunk);
-        // No chunk is longer than 2 GiB.
+        // No chunk is longer than 2 GiB: saturation does not happen.
         let rows = in_memory(u64::from(chunk) - filled)?;
         Ok(rows.saturating_mul(self.row))
     }
 
+    /// Appends the rows in memory to the array.
     fn write(&mut self) -> Result<()> {
         let done = self.array.append(0, &self.pending);
         self.pending.clear();
         done.map_err(|error| self.named(error))
     }
 
-    /// Writes what is left.
+    /// Appends the rows in memory to the array, and flushes it.
     pub fn finish(mut self) -> Result<()> {
         if !self.pending.is_empty() {
             self.write()?;
@@ -155,11 +159,13 @@ impl Growing {
         self.array.flush().map_err(|error| self.named(error))
     }
 
+    /// Adds the path of the array to an error.
     fn named(&self, error: Error) -> Error {
         error.in_file(&self.path)
     }
 }
 
+/// Bytes of an element, or [`Code::Usage`](bloscpack_error::Code::Usage) for too many.
 fn itemsize(dtype: &DType) -> Result<u32> {
     let size = u32::try_from(dtype.itemsize());
     size.map_err(|_| {

@@ -1,4 +1,13 @@
-//! `_meta`: what a table says of itself.
+//! `_meta.b2f`: the frame that describes a table.
+//!
+//! ```text
+//!  vlmetalayers, each a MessagePack value:
+//!    kind          "ctable"
+//!    version       1
+//!    schema        the schema, JSON as text
+//!    value_epoch   a counter of changes; written when rows are added
+//!    index_catalog {}; written when rows are added to a table with indexes
+//! ```
 
 use crate::META;
 use crate::error::damaged;
@@ -10,18 +19,19 @@ use bloscpack_frames::Frame;
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// The chunk size that python-blosc2 gives to a frame without chunks.
+/// The chunk size of a frame without chunks. python-blosc2 uses the same.
 const CHUNK: u32 = 1 << 24;
-/// Versions of a schema, without and with null masks.
+/// The versions of a schema without and with null masks.
 const PLAIN: u64 = 1;
 const MASKED: u64 = 3;
-/// Numbers that only Python's JSON has, and the text that stands for each while others read it.
+/// Numbers that only the JSON of Python has, and the strings that replace them while the JSON is parsed.
 const NUMBERS: [(&str, &str); 3] = [
     ("-Infinity", "\"\\u0001-Infinity\""),
     ("Infinity", "\"\\u0001Infinity\""),
     ("NaN", "\"\\u0001NaN\""),
 ];
 
+/// The file that describes the table in this folder.
 fn path(folder: &Path) -> PathBuf {
     folder.join(format!("{META}.b2f"))
 }
@@ -33,7 +43,7 @@ pub(super) fn layer(value: &Value) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Describes a new table.
+/// Writes the description of a new table, and the user's attributes if there are any.
 pub(super) fn create(
     folder: &Path,
     columns: &[StoreColumn],
@@ -61,7 +71,8 @@ pub(super) fn create(
     frame.create(path(folder)).map(drop)
 }
 
-/// Describes a table that has so many rows now. Indexes are forgotten, and python-blosc2 makes those anew that it makes by itself.
+/// Updates the description of a table to this number of rows. The catalogue of indexes is emptied; python-blosc2 makes its
+/// summaries again when it next closes the table.
 pub(super) fn update(folder: &Path, rows: u64, options: &Options) -> Result<()> {
     let path = path(folder);
     let mut frame = Frame::edit_with(&path, options)?;
@@ -87,14 +98,14 @@ pub(super) fn update(folder: &Path, rows: u64, options: &Options) -> Result<()> 
     frame.flush()
 }
 
-/// A schema with another number of rows, and without indexes. All else stays as it is.
+/// A schema with another number of rows and without summary indexes. Everything else keeps its spelling.
 fn with_rows(text: &str, rows: u64) -> Result<String> {
     let mut plain = String::with_capacity(text.len());
     for (is_string, part) in bloscpack_array::msgpack::split_strings(text) {
         let mut part = part.to_owned();
         if !is_string {
             part = NUMBERS.iter().fold(part, |part, (number, instead)| {
-                // A part that was replaced already is within quotes, and begins with another character.
+                // A number that was replaced before is within quotes, after another character.
                 replace_bare(&part, number, instead)
             });
         }
@@ -109,7 +120,7 @@ fn with_rows(text: &str, rows: u64) -> Result<String> {
     Ok(NUMBERS.iter().fold(text, back))
 }
 
-/// Replaces a number of Python, unless it is part of what was replaced before.
+/// Replaces a number of Python, unless it is part of a string that replaced another one.
 fn replace_bare(text: &str, number: &str, instead: &str) -> String {
     let mut parts = text.split(number);
     let mut all = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,9 @@
-//! Tables and trees, written into a directory.
+//! Writes tables and trees into a directory.
+//!
+//! ```text
+//!  TableWriter::append ─> a ColumnWriter for each column ─> Growing: one chunk in memory ─> NdArray
+//!  TableWriter::finish ─> _meta.b2f, _vlmeta.b2f ─> seal_store: a fingerprint for each frame ─> sync
+//! ```
 
 mod append;
 mod column;
@@ -13,5 +18,5 @@ pub use tree::{create_tree, seal_store, unpack_store};
 use bloscpack_frames::NdArrayBuilder;
 use std::sync::Arc;
 
-/// Sets on a new array how it is compressed.
+/// Sets the compression of each new array.
 pub(super) type Settings = Arc<dyn Fn(NdArrayBuilder) -> NdArrayBuilder + Send + Sync>;

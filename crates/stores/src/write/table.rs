@@ -1,4 +1,4 @@
-//! [`TableWriter`]: the directory of a table.
+//! [`TableWriter`]: writes the directory of a table.
 
 use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
@@ -15,19 +15,22 @@ use bloscpack_storage::parallel;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows of a chunk and of a block, unless they would have more bytes than this.
+/// Rows of a chunk and of a block, unless they have more bytes than the next two constants allow.
 const ROWS: Grid = Grid {
     chunk: 1 << 20,
     block: 1 << 15,
 };
+/// Bytes of one chunk of every column together.
 const MAX_CHUNKS: u64 = 64 << 20;
+/// Bytes of a block of the widest column.
 const MAX_BLOCK: u64 = 4 << 20;
+/// The minimum number of rows in a chunk, however wide they are.
 const MIN_ROWS: u32 = 256;
 
-/// Writes a table of python-blosc2 into a directory, or adds rows to one that is there.
+/// Writes a table of python-blosc2 into a directory, or adds rows to an existing one.
 ///
-/// The directory is not a table before [`finish`](Self::finish) has returned, and after an error it is nothing that can be used:
-/// it is for a directory under a temporary name. In memory there is one chunk of each column.
+/// The directory is a valid table only after [`finish`](Self::finish) has returned. After an error, it cannot be used: write
+/// into a directory with a temporary name. One chunk of each column is in memory.
 ///
 /// ```
 /// use bloscpack_dtype::DType;
@@ -52,14 +55,17 @@ const MIN_ROWS: u32 = 256;
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 pub struct TableWriter {
+    /// The directory of the store.
     pub(super) root: PathBuf,
+    /// The directory of the table, which may be a folder of the store.
     pub(super) folder: PathBuf,
     pub(super) columns: Vec<ColumnWriter>,
+    /// The array `_valid_rows`.
     pub(super) valid: Growing,
-    /// Rows that are there.
+    /// The number of rows so far.
     pub(super) rows: u64,
     pub(super) options: Options,
-    /// The kinds of the columns.
+    /// The description of the columns.
     pub(super) kinds: Vec<StoreColumn>,
     /// Whether the table has no description yet.
     pub(super) is_new: bool,
@@ -77,11 +83,16 @@ impl std::fmt::Debug for TableWriter {
 }
 
 impl TableWriter {
-    /// Begins a table in an empty directory. Chunks have so many rows, or as many as memory has room for; `settings` says how
-    /// each array is compressed.
+    /// Creates a table at the root of a store, in an empty directory.
+    ///
+    /// Chunks have `chunk_rows` rows. By default they have 1,048,576, halved until one chunk of every column together is at
+    /// most 64 MiB, but at least 256. The arrays of text have chunks of their own. `settings` sets the compression of each
+    /// array; `|array| array` keeps the defaults. Columns are compressed on all processors.
     ///
     /// # Errors
-    /// Returns wrong usage for columns of the same name and for settings that are not possible, and any I/O error.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for two columns with the same path,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a column that cannot be written, the errors of
+    /// [`NdArrayBuilder::create`] for settings that are not possible, and any I/O error.
     pub fn create(
         folder: &Path,
         columns: &[StoreColumn],
@@ -112,23 +123,29 @@ impl TableWriter {
         })
     }
 
-    /// Gives a new table these attributes, which python-blosc2 shows as its `vlmeta`. Those of a table that is extended stay.
+    /// Sets the attributes of a new table, which python-blosc2 shows as its `vlmeta`. Names are 1 to 31 bytes long, which
+    /// [`finish`](Self::finish) checks. An existing table keeps its own attributes.
     #[must_use]
     pub fn attributes(mut self, attributes: Vec<(String, Value)>) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// The columns, in their order.
+    /// The columns, in the order of [`append`](Self::append).
     #[must_use]
     pub fn columns(&self) -> &[StoreColumn] {
         &self.kinds
     }
 
-    /// Adds rows: the values of each column, in the order of the columns.
+    /// Adds `rows` rows: the values of each column, in the order of the columns.
+    ///
+    /// Text is [`Value::Text`], and a missing value [`Value::Nil`]. In a dictionary column of an existing table, only its words
+    /// are allowed.
     ///
     /// # Errors
-    /// Returns wrong usage for values of another kind or number, and for missing ones in a column without them; and any I/O error.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for another number of columns or values, values of another kind,
+    /// and missing values in a column that is not nullable; [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a
+    /// word that is not in the dictionary; and any I/O error. The directory cannot be used afterwards.
     pub fn append(&mut self, rows: u64, columns: &[ColumnData]) -> Result<()> {
         if columns.len() != self.columns.len() {
             let (found, expected) = (columns.len(), self.columns.len());
@@ -144,13 +161,17 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Completes the table, gives all of its frames a fingerprint, and returns the number of its rows.
+    /// Completes the table and syncs it: writes all rows that are still in memory, the description, and a fingerprint for each
+    /// frame of the store. Returns the number of rows, including those that an existing table had.
+    ///
+    /// A table without rows gets one position that is not a row, because python-blosc2 doubles the number of positions when it
+    /// needs more.
     ///
     /// # Errors
     /// Returns any I/O error.
     pub fn finish(mut self) -> Result<u64> {
         if self.valid.rows() == 0 {
-            // python-blosc2 doubles the positions when it needs more.
+            // python-blosc2 doubles the number of positions when it needs more, and 0 would stay 0.
             self.columns
                 .iter_mut()
                 .try_for_each(ColumnWriter::push_dead)?;
@@ -170,10 +191,10 @@ impl TableWriter {
     }
 }
 
-/// The rows of chunks and blocks, the same for all columns but text.
+/// The rows of chunks and blocks, the same for all columns except text.
 fn grid(columns: &[StoreColumn], chunk_rows: Option<u32>) -> Grid {
     let rows = columns.iter().map(|column| column.row_bytes().max(1));
-    // Saturation is the meaning: such rows are refused where an array is made for them.
+    // Saturates: such rows are refused when their array is created.
     let (all, widest) = rows.fold((0u64, 1), |(all, widest), row| {
         (all.saturating_add(row), row.max(widest))
     });
@@ -189,6 +210,7 @@ fn grid(columns: &[StoreColumn], chunk_rows: Option<u32>) -> Grid {
     Grid { chunk, block }
 }
 
+/// Creates the arrays of a column, without rows.
 fn new_column(
     folder: &Path,
     column: &StoreColumn,
@@ -227,7 +249,7 @@ fn new_column(
     })
 }
 
-/// The dtype of the array for such a column.
+/// The dtype of the array of a column. Timestamps are stored as int64.
 fn stored(dtype: &DType) -> DType {
     match dtype.kind() {
         Kind::Datetime(_) => DType::I64,

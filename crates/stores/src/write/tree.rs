@@ -1,4 +1,4 @@
-//! Trees of frames, in a directory.
+//! Writes trees of frames into a directory, and copies stores.
 
 use super::meta::layer;
 use crate::error::over_limit;
@@ -12,13 +12,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// The chunk size that python-blosc2 gives to the frame of embedded values.
+/// The chunk size of the frame of embedded values. python-blosc2 uses the same.
 const CHUNK: u32 = 8192;
 /// Bytes that are copied at once.
 const STEP: u64 = 1 << 20;
 
-/// Begins a tree in an empty directory, without anything in it. An array in a file that ends in `.b2nd`, there or in a folder
-/// below, becomes part of it.
+/// Creates an empty tree in an existing directory: writes `embed.b2e`. Each array in a file that ends in `.b2nd`, in the
+/// directory or in a folder below it, is then part of the tree.
 ///
 /// ```
 /// use bloscpack_stores::{FrameStore, create_tree, seal_store};
@@ -38,7 +38,8 @@ const STEP: u64 = 1 << 20;
 /// ```
 ///
 /// # Errors
-/// Returns any I/O error.
+/// Returns any I/O error, such as one of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the directory is a store
+/// already.
 pub fn create_tree(folder: &Path) -> Result<()> {
     let map = |pairs: &[(&str, Value)]| {
         let pairs = pairs.iter().cloned();
@@ -58,15 +59,19 @@ pub fn create_tree(folder: &Path) -> Result<()> {
     frame.create(folder.join(EMBED_FILE)).map(drop)
 }
 
-/// Gives every frame in the directory of a store a fingerprint, by which [`verify`](crate::FrameStore::verify) sees any
-/// change of a bit, and makes all of it permanent.
+/// Writes a fingerprint into every frame in the directory of a store, and syncs all of it.
+/// [`verify`](crate::FrameStore::verify) then detects every changed bit.
+///
+/// Frames that have a fingerprint get a new one. Changes the files in place: call it before others can open the store.
 ///
 /// # Errors
-/// Returns any I/O error, and damage for a file that should be a frame and is not.
+/// Returns any I/O error, [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for more than 64 nested folders, and an error
+/// for a file with the extension of a frame that is none.
 pub fn seal_store(folder: &Path) -> Result<()> {
     seal_folder(folder, 0)
 }
 
+/// Seals the frames in a folder and below it, and syncs the folder.
 fn seal_folder(folder: &Path, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
         return Err(too_deep(folder));
@@ -85,7 +90,7 @@ fn seal_folder(folder: &Path, depth: usize) -> Result<()> {
     sync(folder)
 }
 
-/// Makes the names in a folder permanent, where the system can.
+/// Syncs the names in a folder, where the system can.
 fn sync(folder: &Path) -> Result<()> {
     #[cfg(unix)]
     sync_file(&File::open(folder)?)?;
@@ -94,19 +99,34 @@ fn sync(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The error for too many nested folders.
 fn too_deep(folder: impl AsRef<Path>) -> Error {
     let what = format!("more than {MAX_DEPTH} folders within each other");
     over_limit(folder.as_ref().display(), what)
 }
 
-/// Copies the files of a store into an empty directory. Links are left out.
+/// Copies the files of a store, such as an archive, into an empty directory, and syncs each file. Links, and names that no key
+/// can have, are left out.
+///
+/// ```
+/// use bloscpack_storage::Memory;
+/// use bloscpack_stores::unpack_store;
+///
+/// let store = Memory::from([("dir/x.b2nd", b"any bytes".to_vec())]);
+/// let temp = tempfile::tempdir()?;
+/// unpack_store(&store, temp.path())?;
+/// assert_eq!(std::fs::read(temp.path().join("dir/x.b2nd"))?, b"any bytes");
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 ///
 /// # Errors
-/// Returns any error of the store, and any I/O error.
+/// Returns any error of the store, [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for more than 64 nested folders, and
+/// any I/O error.
 pub fn unpack_store(store: &dyn Store, to: &Path) -> Result<()> {
     unpack(store, &Key::root(), to, 0)
 }
 
+/// Copies a folder of a store.
 fn unpack(store: &dyn Store, folder: &Key, to: &Path, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
         return Err(too_deep(folder.as_str()));
@@ -128,6 +148,7 @@ fn unpack(store: &dyn Store, folder: &Key, to: &Path, depth: usize) -> Result<()
     Ok(())
 }
 
+/// Copies a file of a store, 1 MiB at a time, and syncs the copy.
 fn copy(store: &dyn Store, key: &Key, path: &Path) -> Result<()> {
     let from = store.open(key).reading()?;
     let mut to = File::create_new(path).writing()?;

@@ -1,4 +1,8 @@
 //! Decodes the bytes of any layout to a [`Header`].
+//!
+//! The fifth byte is the version, except in V0. Two layouts can only be told apart by more bytes:
+//! V0 by the first chunk, which follows its 8 bytes, and Dev2012, which has version byte 3, by the
+//! beginning of its metadata.
 
 use super::{
     CHECKSUM, CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MARK, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT,
@@ -11,15 +15,30 @@ use crate::fields::{i32_at, i64_at, known, u8_at, u32_at};
 use crate::version::FormatVersion;
 use blosc1::MAX_NBYTES;
 
-/// V3 and Dev2012 share a version byte; the eight bytes after the header distinguish them.
+/// Bytes needed for a header with version byte 3 and metadata: the 8 bytes after it tell V3 from
+/// Dev2012.
 const PEEK_LEN: usize = 40;
 
 impl Header {
-    /// The number of bytes that [`decode`](Self::decode) needs for a header that begins with `prefix`; at most 40. More of
-    /// the header may increase the number.
+    /// The number of bytes that [`decode`](Self::decode) needs for a header that begins with
+    /// `prefix`: 16, 32 or 40.
+    ///
+    /// A longer prefix may increase the number: call it again with as many bytes as it has asked
+    /// for, until it asks for no more.
     ///
     /// # Errors
-    /// Returns an error for an unknown magic or version.
+    /// Returns [`FormatError::Magic`], [`FormatError::Interrupted`] (a change is being applied to
+    /// the file) or [`FormatError::Version`] as soon as `prefix` shows it.
+    ///
+    /// ```
+    /// use bloscpack_wire::{FormatVersion, Header};
+    ///
+    /// let bytes = Header::new(FormatVersion::V3).encode()?;
+    /// assert_eq!(Header::needed(&bytes[..4])?, 16);
+    /// assert_eq!(Header::needed(&bytes[..16])?, 32);
+    /// assert!(Header::needed(b"PK").is_err());
+    /// # Ok::<(), bloscpack_wire::FormatError>(())
+    /// ```
     pub fn needed(prefix: &[u8]) -> Result<usize, FormatError> {
         check_magic(prefix)?;
         if prefix.len() < FormatVersion::V1.header_len() {
@@ -35,12 +54,16 @@ impl Header {
         }
     }
 
-    /// Decodes a header from as many bytes as [`needed`](Self::needed) asks for; bytes
-    /// past [`header_len`](FormatVersion::header_len) are examined but not part of it.
+    /// Decodes a header from as many bytes as [`needed`](Self::needed) asks for.
+    ///
+    /// Bytes after [`header_len`](FormatVersion::header_len) are examined but not part of the
+    /// header. The seal and the lengths of other parts are not checked.
     ///
     /// # Errors
-    /// Returns an error for too few bytes; for an unknown magic, version, option or checksum; for fields that are
-    /// out of range or contradict each other.
+    /// - the errors of [`needed`](Self::needed), and [`FormatError::TornHeader`] for too few bytes;
+    /// - [`FormatError::Options`] and [`FormatError::ChecksumId`] for unknown numbers;
+    /// - [`FormatError::Field`] for a field out of range, or for the contradictions of
+    ///   [`check`](Self::check).
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let needed = Self::needed(bytes)?;
         if bytes.len() < needed {
@@ -60,6 +83,7 @@ impl Header {
         }
     }
 
+    /// V1: bytes 5 to 7 must be zero.
     fn decode_v1(bytes: &[u8]) -> Result<Self, FormatError> {
         if bytes.get(OPTIONS..V1_NCHUNKS) != Some(&[0, 0, 0]) {
             return Err(FormatError::field(
@@ -75,6 +99,8 @@ impl Header {
         })
     }
 
+    /// V2 and Dev2012, which differ in option 0x04 and in the seal. An unsealed header must have
+    /// zero in its place.
     fn decode_v2(bytes: &[u8], version: FormatVersion) -> Result<Self, FormatError> {
         let options = u8_at(bytes, OPTIONS);
         let dev = version == FormatVersion::Dev2012;
@@ -96,6 +122,7 @@ impl Header {
         Ok(header)
     }
 
+    /// V3: the fields after byte 24 differ from V2.
     fn decode_v3(bytes: &[u8]) -> Result<Self, FormatError> {
         let options = u8_at(bytes, OPTIONS);
         let known_bits = OFFSETS_BIT | METADATA_BIT | VARLEN_BIT;
@@ -111,7 +138,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The fields that V2 and V3 share.
+    /// The fields that V2 and V3 share: bytes 5 to 23. Refuses options outside of `known_bits`.
     fn decode_common(
         bytes: &[u8],
         version: FormatVersion,
@@ -139,6 +166,9 @@ impl Header {
 }
 
 /// Refuses bytes that cannot begin a member, as early as possible.
+///
+/// `prefix` may be shorter than the magic. The first byte may be [`MARK`] in place of `b`; with the
+/// rest of the magic, that is an interrupted change.
 fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
     let seen = prefix.get(..MAGIC.len()).unwrap_or(prefix);
     if MAGIC.starts_with(seen) {
@@ -161,16 +191,18 @@ fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
     })
 }
 
-/// The release candidates wrote no version: four bytes of chunk count, and the first chunk.
+/// Whether these bytes are a header of the release candidates, which wrote no version: four bytes
+/// with the number of chunks, followed by the first chunk.
 ///
-/// In V1 those bytes could only be the same with more than 2^32 chunks, and no writer leaves
+/// In V1 these bytes could only be the same with more than 2^32 chunks, and no writer leaves
 /// options, checksum and typesize of V2 or V3 all zero.
 fn is_v0(bytes: &[u8]) -> bool {
     matches!(bytes.get(OPTIONS..16), Some([0, 0, 0, 2, 1, _, typesize, nbytes @ ..])
         if *typesize != 0 && nbytes.iter().any(|byte| *byte != 0))
 }
 
-/// Both have version byte 3; V3's metadata begins with its magic, Dev2012's with JSON or zlib data.
+/// Whether a header with version byte 3 is one of Dev2012. The metadata of V3 begins with its
+/// magic, the metadata of Dev2012 with JSON or zlib data.
 fn is_dev2012(bytes: &[u8]) -> bool {
     let options = u8_at(bytes, OPTIONS);
     let first = bytes.get(FormatVersion::V3.header_len());
@@ -183,6 +215,8 @@ fn is_dev2012(bytes: &[u8]) -> bool {
         })
 }
 
+/// The metadata of V2 and Dev2012. Its length must not be negative, and must be 0 without option
+/// 0x02.
 fn raw_metadata(bytes: &[u8], options: u8, dev: bool) -> Result<MetadataPlace, FormatError> {
     let len = i32_at(bytes, META_SIZE);
     match u32::try_from(len) {
@@ -200,11 +234,13 @@ fn raw_metadata(bytes: &[u8], options: u8, dev: bool) -> Result<MetadataPlace, F
     }
 }
 
+/// A number of uncompressed bytes: -1 for unknown, up to the longest chunk.
 fn size(name: &'static str, field: i32) -> Result<Option<u32>, FormatError> {
     known(field.into(), MAX_NBYTES.into())
         .map_err(|found| FormatError::field(name, found, "-1 to 2147483631"))
 }
 
+/// A number of chunks: -1 for unknown.
 fn nchunks(field: i64) -> Result<Option<u64>, FormatError> {
     known(field, i64::MAX)
         .map_err(|found| FormatError::field("number of chunks", found, "-1 or more"))

@@ -1,4 +1,4 @@
-//! From a [`Header`] to the bytes of its layout.
+//! Encodes a [`Header`] in its layout.
 
 use super::{
     CHUNK_SIZE, Header, LAST_CHUNK, MAGIC, MAX_APP_CHUNKS, META_SIZE, METADATA_BIT, MetadataPlace,
@@ -9,10 +9,16 @@ use crate::fields::put;
 use crate::version::FormatVersion;
 
 impl Header {
-    /// The bytes of this header, as many as [`FormatVersion::header_len`] says.
+    /// The bytes of this header: [`FormatVersion::header_len`] of them.
+    ///
+    /// V1 stores the number of chunks alone. The typesize, the chunk size and the last chunk are
+    /// then dropped without an error, all other fields must have the values of [`Header::new`]. In
+    /// V2 and V3, an unknown typesize is stored as 0.
     ///
     /// # Errors
-    /// Returns an error if the layout is read-only, or has no place for a field that is set.
+    /// - [`FormatError::ReadOnly`] for V0 and Dev2012;
+    /// - [`FormatError::NoPlace`] for a field that the layout cannot store;
+    /// - [`FormatError::Field`] for the contradictions of [`check`](Self::check).
     pub fn encode(&self) -> Result<Vec<u8>, FormatError> {
         self.check()?;
         let mut bytes = vec![0; self.version.header_len()];
@@ -31,6 +37,7 @@ impl Header {
         Ok(bytes)
     }
 
+    /// V1: the number of chunks.
     fn encode_v1(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
         let bare = Self {
             nchunks: self.nchunks,
@@ -54,6 +61,7 @@ impl Header {
         Ok(())
     }
 
+    /// V2: raw metadata of less than 2 GiB, a seal or zero, and no spare entries.
     fn encode_v2(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
         self.encode_common(bytes)?;
         match self.metadata {
@@ -78,6 +86,7 @@ impl Header {
         Ok(())
     }
 
+    /// V3: a metadata section, spare entries, and no seal.
     fn encode_v3(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
         self.encode_common(bytes)?;
         if matches!(self.metadata, MetadataPlace::Raw { .. }) || self.seal.is_some() {
@@ -90,6 +99,7 @@ impl Header {
         Ok(())
     }
 
+    /// The fields that V2 and V3 share: bytes 5 to 23.
     fn encode_common(&self, bytes: &mut [u8]) -> Result<(), FormatError> {
         let has_metadata = self.metadata != MetadataPlace::Absent;
         let options = [
@@ -119,7 +129,7 @@ impl Header {
         Ok(())
     }
 
-    /// The number of chunks, -1 for unknown.
+    /// The number of chunks as it is stored, -1 for unknown.
     fn signed_nchunks(&self) -> Result<i64, FormatError> {
         let count = self.nchunks.map_or(Ok(-1), i64::try_from);
         count.map_err(|_| FormatError::NoPlace {

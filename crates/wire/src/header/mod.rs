@@ -11,8 +11,8 @@
 //!    | b l p k | number of chunks (4 .. 8)  |                                            V0
 //! ```
 //!
-//! All numbers are little-endian and signed, and -1 means unknown. `docs/format.md` says where
-//! the layouts come from; in memory there is one [`Header`].
+//! All numbers are little-endian and signed, except in V0; -1 means unknown. `docs/format.md` says
+//! which programs wrote the layouts. In memory, there is one [`Header`].
 
 mod decode;
 mod encode;
@@ -24,8 +24,9 @@ use super::version::FormatVersion;
 
 /// The four bytes that begin every member.
 pub const MAGIC: [u8; 4] = *b"blpk";
-/// The first byte of a file while a change is being made to it. It is three bits away from the `b`
-/// of the magic, so that a half-changed file is never taken for a complete one.
+/// The first byte of a file while a change is applied to it, in place of the `b` of the magic.
+///
+/// It differs from `b` in three bits, so a half-changed file is never taken for a complete one.
 pub const MARK: u8 = b'!';
 
 const VERSION: usize = 4;
@@ -36,15 +37,16 @@ const CHUNK_SIZE: usize = 8;
 const LAST_CHUNK: usize = 12;
 const NCHUNKS: usize = 16;
 const META_SIZE: usize = 24;
-/// Also the place of the seal.
+/// In V2 the seal, or zero.
 const RESERVED: usize = 28;
+/// Only in V3, in place of the meta size and the seal.
 const MAX_APP_CHUNKS: usize = 24;
 
-/// In V1 the number of chunks is here.
+/// The number of chunks in V1.
 const V1_NCHUNKS: usize = 8;
 const OFFSETS_BIT: u8 = 0x01;
 const METADATA_BIT: u8 = 0x02;
-/// Variable length in V2 and V3; in Dev2012 "the metadata is zlib data".
+/// Records in V2 and V3; in Dev2012, the metadata is zlib data.
 const VARLEN_BIT: u8 = 0x04;
 const SEAL_BIT: u8 = 0x08;
 
@@ -53,21 +55,25 @@ const SEAL_BIT: u8 = 0x08;
 pub enum MetadataPlace {
     /// No metadata.
     Absent,
-    /// `len` bytes of JSON right after the header, as zlib data if `zlib` is set.
+    /// JSON text immediately after the header: V2, and Dev2012.
     Raw {
-        /// Bytes as stored.
+        /// Bytes of the stored form.
         len: u32,
-        /// Only in Dev2012.
+        /// Whether the stored form is zlib data; only in Dev2012.
         zlib: bool,
     },
-    /// A section with a header of its own, as in V3.
+    /// A section with a header of its own, [`MetadataHeader`](super::MetadataHeader): V3.
     Section,
 }
 
-/// The header of a member, in any of its layouts.
+/// The header of a member, in any of its layouts (`docs/format.md`, "Header").
+///
+/// The fields that a layout does not store are `None` or 0 after decoding. [`encode`](Self::encode)
+/// refuses a field that its layout cannot store, with few exceptions named there.
 ///
 /// ```
 /// use bloscpack_wire::{Checksum, Header, FormatVersion};
+///
 /// let header = Header { nchunks: Some(4), checksum: Checksum::Adler32, ..Header::new(FormatVersion::V3) };
 /// let bytes = header.encode()?;
 /// assert_eq!(bytes.len(), 32);
@@ -77,33 +83,38 @@ pub enum MetadataPlace {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The layout it was read from, or is to be written in.
+    /// The layout that was decoded, or in which to encode.
     pub version: FormatVersion,
-    /// Whether a table of offsets precedes the chunks.
+    /// Whether an offset table precedes the chunks.
     pub offsets: bool,
-    /// Whether each chunk is a record of its own length.
+    /// Whether the chunks contain records (option 0x04). Then `chunk_size` and `last_chunk` must be
+    /// `None`.
     pub varlen: bool,
     /// Whether metadata follows the header, and in which form.
     pub metadata: MetadataPlace,
-    /// The crc32 of header, raw metadata and table, where the header is sealed (V2 only).
+    /// The crc32 of header, metadata and offset table in a sealed header (V2 only); `None` if the
+    /// header is not sealed. [`Parser`](super::Parser) checks it, decoding a header alone cannot.
     pub seal: Option<u32>,
-    /// The checksum that follows each chunk.
+    /// The checksum whose digest follows each chunk. V0 and V1 have none.
     pub checksum: Checksum,
-    /// Element size in bytes, as the header has it; V0 and V1 have no such field.
+    /// Bytes of an element, a hint: each chunk stores its own. `None` in V0 and V1.
     pub typesize: Option<u8>,
-    /// Uncompressed bytes of every chunk but the last.
+    /// Uncompressed bytes of every chunk except the last; `None` if unknown, and for records. V2
+    /// files of a single chunk may store 0.
     pub chunk_size: Option<u32>,
-    /// Uncompressed bytes of the last chunk.
+    /// Uncompressed bytes of the last chunk; `None` if unknown, and for records.
     pub last_chunk: Option<u32>,
-    /// Number of chunks.
+    /// Number of chunks; `None` if the writer did not know it. The chunks then end with an end
+    /// mark.
     pub nchunks: Option<u64>,
-    /// Spare entries of the offset table, for appending; 0 in all layouts but V3.
+    /// Spare entries at the end of the offset table, for appending; 0 in all layouts except V3.
     pub max_app_chunks: u64,
 }
 
 impl Header {
-    /// A header in which every field that can be unknown is unknown: typesize 8, the default checksum,
-    /// no offsets, no metadata.
+    /// A header with all optional fields unknown: no offset table, no metadata, not sealed.
+    ///
+    /// In V2 and V3, the checksum is crc32 and the typesize 8; in V0 and V1, there is neither.
     #[must_use]
     pub fn new(version: FormatVersion) -> Self {
         let has_fields = !matches!(version, FormatVersion::V0 | FormatVersion::V1);
@@ -125,7 +136,16 @@ impl Header {
             max_app_chunks: 0,
         }
     }
-    /// Checks that the fields do not contradict each other.
+    /// Checks that the fields do not contradict each other. [`encode`](Self::encode) and
+    /// [`decode`](Self::decode) call this.
+    ///
+    /// | rule | layout |
+    /// |---|---|
+    /// | no chunk size and no last chunk with records | all |
+    /// | last chunk 0 without chunks | all |
+    /// | last chunk at most the chunk size | V3 |
+    /// | no spare entries if the number of chunks is unknown | V3 |
+    /// | chunks and spare entries together below 2⁶³ | V3 |
     ///
     /// # Errors
     /// Returns a [`FormatError::Field`] that names the first contradiction.
@@ -153,6 +173,7 @@ impl Header {
         }
     }
 
+    /// The rules that only V3 has.
     fn check_v3(&self) -> Result<(), FormatError> {
         if let (Some(chunk), Some(last)) = (self.chunk_size, self.last_chunk)
             && last > chunk
@@ -184,8 +205,8 @@ impl Header {
         }
     }
 
-    /// Entries of the offset table, spare ones included: `None` if there is no table, or
-    /// where its length is unknown because the number of chunks is.
+    /// Entries of the offset table, including spare ones; `None` if there is no table, or its
+    /// length is unknown because the number of chunks is.
     #[must_use]
     pub fn table_len(&self) -> Option<u64> {
         self.nchunks
@@ -193,7 +214,20 @@ impl Header {
             .and_then(|n| n.checked_add(self.max_app_chunks))
     }
 
-    /// Uncompressed bytes of all chunks, if the fields say so.
+    /// Uncompressed bytes of all chunks, if the fields determine them and they fit a `u64`.
+    ///
+    /// ```
+    /// use bloscpack_wire::{FormatVersion, Header};
+    ///
+    /// let header = Header {
+    ///     nchunks: Some(3),
+    ///     chunk_size: Some(100),
+    ///     last_chunk: Some(7),
+    ///     ..Header::new(FormatVersion::V3)
+    /// };
+    /// assert_eq!(header.content_len(), Some(207));
+    /// assert_eq!(Header::new(FormatVersion::V3).content_len(), None);
+    /// ```
     #[must_use]
     pub fn content_len(&self) -> Option<u64> {
         match (self.nchunks?, self.chunk_size, self.last_chunk) {
@@ -206,7 +240,8 @@ impl Header {
         }
     }
 
-    /// The part of the header that the seal covers: all of it, with zeros in place of the seal.
+    /// The bytes of an encoded header that the seal covers: all of them, with zeros in place of the
+    /// seal.
     pub(crate) fn sealed_bytes(encoded: &[u8]) -> Vec<u8> {
         let mut bytes = encoded.to_vec();
         put(&mut bytes, RESERVED, &[0; 4]);

@@ -2,7 +2,7 @@
 
 use bloscpack_dtype::{literal::Literal, of_literal};
 
-/// Bytes of an element with this dtype: a string, or a list of fields.
+/// Bytes of an element of this dtype: a string, or a list of fields. Refuses Python objects.
 pub(super) fn itemsize(dtype: &Literal) -> Result<u64, String> {
     let dtype = of_literal(dtype, false).map_err(|error| error.to_string())?;
     if dtype.has_object() {

@@ -1,4 +1,4 @@
-//! The chunks, each with its digest and perhaps spare space.
+//! The chunks, each with its digest and possibly spare space.
 
 use super::{Event, Parser, State, Step};
 use crate::error::FormatError;
@@ -11,7 +11,10 @@ use blosc1::ChunkHeader;
 const HEADER_LEN: usize = blosc1::HEADER_LEN;
 
 impl Parser {
-    /// Between two chunks, and before the first: decides what follows.
+    /// State `Boundary`, before each chunk and after the last one: decides what follows.
+    ///
+    /// Ends with [`Event::MemberEnd`] after the last counted chunk. Otherwise the next chunk must
+    /// begin where its entry in the offset table says: here, or in V2 after spare space.
     pub(super) fn boundary<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if self.member.header.nchunks == Some(self.member.chunk) {
             self.enter(State::After);
@@ -36,11 +39,13 @@ impl Parser {
         }
     }
 
-    /// Spare space needs offsets, and released readers of V3 know none.
+    /// Whether spare space may follow a digest: only in V2 with offsets, since released readers of
+    /// V3 do not expect it.
     pub(super) fn allows_spare(&self) -> bool {
         self.member.header.version == FormatVersion::V2 && self.member.offsets.get(0).is_some()
     }
 
+    /// State `Gap`: spare space, which must be zeros.
     pub(super) fn gap<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -58,6 +63,9 @@ impl Parser {
         Ok(self.enter(State::ChunkHeader))
     }
 
+    /// State `ChunkHeader`: the 16 bytes of a chunk, or an end mark. Ends with [`Event::Chunk`].
+    ///
+    /// The magic of another member here means that chunks are missing.
     pub(super) fn chunk_header<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -80,6 +88,7 @@ impl Parser {
         Ok(Step::Event(Event::Chunk(header, bytes)))
     }
 
+    /// The end mark is in the buffer: it is an error if the header counts the chunks.
     fn end_mark<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if let Some(expected) = self.member.header.nchunks {
             return Err(FormatError::EarlyEndMark {
@@ -91,7 +100,10 @@ impl Parser {
         Ok(Step::Again)
     }
 
-    /// Compares a chunk's length with the header and the limits.
+    /// Compares a chunk's uncompressed length with the limits and the header.
+    ///
+    /// A chunk has the chunk size of the header, the last one its last chunk. If their number is
+    /// unknown, one chunk may be shorter, and must then be the last.
     fn check_size(&mut self, chunk: &ChunkHeader) -> Result<(), FormatError> {
         let (found, limit) = (chunk.nbytes, self.limits.chunk);
         if found > limit {
@@ -121,7 +133,7 @@ impl Parser {
             return Ok(());
         };
         if is_last.is_none() && found < expected && !self.member.short_chunk {
-            // In a stream without a count, only the last chunk may be shorter.
+            // In a stream of unknown length, only the last chunk may be shorter.
             self.member.short_chunk = true;
             return Ok(());
         }
@@ -131,6 +143,7 @@ impl Parser {
         Err(FormatError::ChunkSize { found, expected })
     }
 
+    /// State `Body`: returns the bytes as they arrive, with [`Event::ChunkData`].
     pub(super) fn body<'a>(&mut self, input: &mut &'a [u8], left: u64) -> Step<'a> {
         if left == 0 {
             return self.enter(State::Digest);
@@ -145,6 +158,8 @@ impl Parser {
         Step::Event(Event::ChunkData(piece))
     }
 
+    /// State `Digest`: the digest of the chunk, possibly of no bytes. Ends with
+    /// [`Event::ChunkEnd`].
     pub(super) fn digest<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
         let checksum = self.member.header.checksum;
         if !self.gather(input, checksum.digest_len()) {
@@ -156,7 +171,8 @@ impl Parser {
         Ok(Step::Event(Event::ChunkEnd(digest)))
     }
 
-    /// The end mark is a chunk of known bytes, so its digest can be checked here.
+    /// State `EndMarkDigest`: the end mark is a chunk of known bytes, so its digest is checked
+    /// here. Ends with [`Event::MemberEnd`].
     pub(super) fn end_mark_digest<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -174,7 +190,7 @@ impl Parser {
     }
 }
 
-/// Length of a chunk after its header, which it contains.
+/// Bytes of a chunk after its header.
 pub(super) fn body_len(header: &ChunkHeader) -> Result<u64, FormatError> {
     let len = u64::from(header.ctbytes).checked_sub(CHUNK_HEADER_LEN);
     len.ok_or_else(|| FormatError::bug(format!("a chunk of {} bytes", header.ctbytes)))

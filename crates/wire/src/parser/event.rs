@@ -6,44 +6,53 @@ use crate::metadata::{Metadata, MetadataHeader};
 use crate::position::Position;
 use blosc1::ChunkHeader;
 
-/// Something that the parser has seen.
+/// Something that the parser has found.
 ///
-/// For each member: `Header`, perhaps `Metadata`, `ChunksBegin`, then for each chunk `Chunk`, any
-/// number of `ChunkData`, and `ChunkEnd`; at last `MemberEnd`.
+/// ```text
+/// for each member   Header, [Metadata], ChunksBegin
+///   for each chunk    Chunk, any number of ChunkData, ChunkEnd
+///                   MemberEnd
+/// anywhere          NeedInput
+/// ```
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// The input is used up: pass more, or call [`finish`](super::Parser::finish) at its end.
+    /// The input is used up: pass the next piece, or call [`finish`](super::Parser::finish) at the
+    /// end.
     NeedInput,
     /// A member begins.
     Header(Header),
-    /// Its metadata, and the header of the section if it is of V3; unpacked and checked.
+    /// Its metadata, with the header of the section in V3; unpacked and checked.
     Metadata(Metadata, Option<MetadataHeader>),
-    /// Everything before the chunks has been seen; [`offsets`](super::Parser::offsets) is complete.
+    /// All parts before the chunks are complete, including [`offsets`](super::Parser::offsets). The
+    /// seal matches.
     ChunksBegin,
-    /// A chunk begins: its header, and the same as the 16 bytes with which the chunk begins.
+    /// A chunk begins: its header, parsed and as the 16 bytes with which the chunk begins.
     Chunk(ChunkHeader, [u8; 16]),
-    /// More bytes of the chunk, as they are in the input.
+    /// More bytes of the chunk, as they are in the input. Their lengths follow the pieces of the
+    /// input.
     ChunkData(&'a [u8]),
-    /// The chunk is complete, followed by this digest; empty without a checksum.
+    /// The chunk is complete. Its digest is not checked; it is empty without a checksum.
     ChunkEnd(Digest),
-    /// The last chunk of the member is complete, or its end mark has been seen.
+    /// The last chunk of the member is complete, or its end mark was found.
     MemberEnd,
 }
 
-/// The end of a complete input.
+/// The result of a complete input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
-    /// Members seen.
+    /// Number of members.
     pub members: u64,
-    /// Bytes after the last member, tolerated where the append of the reference implementation leaves them.
+    /// Bytes after the last member that are ignored, as an append by the reference implementation
+    /// leaves them; `None` if there are none.
     pub trailing: Option<Trailing>,
 }
 
-/// Bytes after the last chunk that belong to no part of a member.
+/// Bytes after the last chunk that belong to no part of a member (`docs/format.md`, "What a reader
+/// checks").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Trailing {
     /// Where they begin.
     pub position: Position,
-    /// How many they are.
+    /// Number of these bytes.
     pub len: u64,
 }

@@ -1,4 +1,4 @@
-//! The part of a member before its chunks: header, metadata, offsets.
+//! The part of a member before its chunks: header, metadata, offset table.
 
 use super::{Event, Member, Parser, State, Step};
 use crate::error::FormatError;
@@ -10,11 +10,14 @@ use crate::metadata::{METADATA_HEADER_LEN, Metadata, MetadataHeader, inflate};
 use crate::offsets::{ENTRY_LEN, Offsets};
 use crate::seal::Seal;
 
+/// An entry of the offset table that is not filled in, or is spare.
 const UNKNOWN_ENTRY: i64 = -1;
 
 impl Parser {
+    /// State `Start`: the magic, then as many bytes as the layout needs. Ends with
+    /// [`Event::Header`], and continues with the metadata or the offset table.
     pub(super) fn start<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
-        // Gathers the whole magic first, so that its errors do not depend on how the input is cut.
+        // Gathers the whole magic first, so that errors do not depend on how the input is cut.
         if !self.gather(input, MAGIC.len()) {
             return Ok(Step::Hungry);
         }
@@ -41,6 +44,8 @@ impl Parser {
         Ok(Step::Event(Event::Header(header)))
     }
 
+    /// [`Header::needed`] for the gathered bytes. After another member, a wrong magic is a damaged
+    /// member: `after` has let it pass because only one bit differs.
     fn header_needed(&self) -> Result<usize, FormatError> {
         Header::needed(&self.buf).map_err(|error| match (error, self.buf.first_chunk()) {
             (FormatError::Magic { .. }, Some(found)) if self.members > 0 => {
@@ -50,6 +55,7 @@ impl Parser {
         })
     }
 
+    /// State `RawMetadata`: `len` bytes, which the seal covers. Ends with [`Event::Metadata`].
     pub(super) fn raw_metadata<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -72,6 +78,7 @@ impl Parser {
         self.metadata_done(Metadata::from_json(text)?, None, len.into())
     }
 
+    /// State `SectionHeader`: 32 bytes. Both lengths must be within the limit.
     pub(super) fn section_header<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -86,6 +93,7 @@ impl Parser {
         Ok(Step::Again)
     }
 
+    /// Refuses metadata of more bytes than the limit, before any is gathered.
     fn check_metadata_limit(&self, len: u32) -> Result<(), FormatError> {
         if len > self.limits.metadata {
             return Err(FormatError::Limit {
@@ -97,6 +105,7 @@ impl Parser {
         Ok(())
     }
 
+    /// State `SectionBody`: the stored form.
     pub(super) fn section_body<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -116,6 +125,7 @@ impl Parser {
         Ok(Step::Again)
     }
 
+    /// State `SectionRoom`: skips the rest of the room. Its bytes are not checked.
     pub(super) fn section_room<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -143,6 +153,8 @@ impl Parser {
         Ok(Step::Again)
     }
 
+    /// State `SectionDigest`: the digest; then checks and unpacks the stored form. Ends with
+    /// [`Event::Metadata`].
     pub(super) fn section_digest<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -162,6 +174,8 @@ impl Parser {
         self.metadata_done(metadata, Some(header), header.section_len())
     }
 
+    /// Continues with the offset table after metadata of `len` bytes, including header, room and
+    /// digest.
     fn metadata_done<'a>(
         &mut self,
         metadata: Metadata,
@@ -172,6 +186,7 @@ impl Parser {
         Ok(Step::Event(Event::Metadata(metadata, header)))
     }
 
+    /// Computes the positions of the parts, and enters the offset table if it is within the limit.
     fn begin_table<'a>(&mut self, metadata_len: u64) -> Result<Step<'a>, FormatError> {
         let header = &self.member.header;
         self.member.geometry = Geometry::of(header, metadata_len)?;
@@ -191,7 +206,11 @@ impl Parser {
         Ok(self.enter(state))
     }
 
-    /// A table whose length is known, perhaps 0.
+    /// State `Table`: entries from number `from`, until the table is complete. Its length is known,
+    /// and may be 0.
+    ///
+    /// Entries of counted chunks must ascend from the end of the table or all be -1; spare ones
+    /// must be -1.
     pub(super) fn table<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -221,8 +240,10 @@ impl Parser {
         self.begin_chunks()
     }
 
-    /// A table left by a writer that knew neither the number of chunks nor finished: entries of
-    /// -1 up to the first chunk, whose first byte cannot be 0xff.
+    /// State `OpenTable`: the table of a writer that neither knew the number of chunks nor
+    /// finished.
+    ///
+    /// It consists of entries of -1 up to the first chunk, whose first byte is never 0xff.
     pub(super) fn open_table<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
         self.member.offsets = Offsets::Unfilled;
         loop {
@@ -249,7 +270,7 @@ impl Parser {
         self.begin_chunks()
     }
 
-    /// The next entry of the table, if all its bytes have arrived.
+    /// The next entry of the table; `None` if it is incomplete. The seal covers it.
     fn entry(&mut self, input: &mut &[u8]) -> Result<Option<i64>, FormatError> {
         let bytes = match input.first_chunk() {
             Some(bytes) if self.buf.is_empty() => {
@@ -269,6 +290,7 @@ impl Parser {
         Ok(Some(i64::from_le_bytes(bytes)))
     }
 
+    /// Checks the seal. Ends with [`Event::ChunksBegin`].
     fn begin_chunks<'a>(&mut self) -> Result<Step<'a>, FormatError> {
         if let (Some(found), Some(seal)) = (self.member.header.seal, self.member.seal.take()) {
             seal.check(found)?;

@@ -1,7 +1,12 @@
 //! The bytes after the last counted chunk, and the meaning of the end of the input in each state.
 //!
-//! A member may be followed by nothing; by the next member; by zeros, if it has spare space; or by meaningless bytes, where
-//! an append by the reference implementation leaves them. One more sound chunk means that the header's count is wrong.
+//! A member may be followed by
+//!
+//! - nothing, or the next member;
+//! - zeros, if it has spare space;
+//! - meaningless bytes, in files where an append by the reference implementation leaves them.
+//!
+//! One more sound chunk means that the header's count is wrong.
 
 use super::body::body_len;
 use super::{Ending, Parser, State, Step, Trailing};
@@ -14,6 +19,10 @@ use crate::version::FormatVersion;
 use blosc1::{ChunkHeader, HEADER_LEN};
 
 impl Parser {
+    /// State `After`: tells the next member, a possible chunk, and other bytes apart.
+    ///
+    /// Spare zeros are skipped. Bytes that differ from the magic in at most one bit begin a member,
+    /// whose header is then reported as damaged.
     pub(super) fn after<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
         if self.buf.is_empty() && self.allows_spare() {
             let zeros = input.iter().take_while(|byte| **byte == 0).count();
@@ -40,7 +49,8 @@ impl Parser {
         Ok(Step::Again)
     }
 
-    /// Something that looks like a chunk: it is one if its digest is right.
+    /// State `Candidate`: bytes that look like a chunk. They are one if the digest after them
+    /// matches.
     pub(super) fn candidate<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
         let State::Candidate { left, mut hasher } =
             std::mem::replace(&mut self.state, State::Trailing)
@@ -58,6 +68,8 @@ impl Parser {
         Ok(Step::Again)
     }
 
+    /// State `CandidateDigest`: a matching digest shows a sound chunk that the header does not
+    /// count.
     pub(super) fn candidate_digest<'a>(
         &mut self,
         input: &mut &'a [u8],
@@ -80,6 +92,7 @@ impl Parser {
         Ok(Step::Again)
     }
 
+    /// State `Trailing`: checks the first bytes and skips all others.
     pub(super) fn trailing<'a>(&mut self, input: &mut &'a [u8]) -> Result<Step<'a>, FormatError> {
         self.gather(input, MAX_DIGEST_LEN + MAGIC.len());
         self.check_trailing()?;
@@ -87,10 +100,12 @@ impl Parser {
         Ok(Step::Hungry)
     }
 
-    /// Accepts the bytes that an append by the reference implementation may leave: it shortens the last chunk and does not
-    /// truncate the file. Without checksums, the reference ignores any bytes there.
+    /// Accepts the bytes that an append by the reference implementation may leave: it shortens the
+    /// last chunk and does not truncate the file. Without checksums, the reference ignores any
+    /// bytes there.
     ///
-    /// If the next member begins after a digest, the header says "no checksum" only because of a flipped bit.
+    /// If the next member begins one digest length later, the header names no checksum only because
+    /// of a flipped bit.
     fn check_trailing(&self) -> Result<(), FormatError> {
         let header = &self.member.header;
         let unchecked = header.checksum == Checksum::None;
@@ -99,8 +114,8 @@ impl Parser {
             let is_member = |kind| after(kind).is_some_and(|rest| rest.starts_with(&MAGIC));
             unchecked && Checksum::ALL.into_iter().any(is_member)
         };
-        // An append to an empty file leaves zeros at first. Other bytes mean that the header's count is damaged, or its field
-        // for metadata if that says that there is none.
+        // An append to an empty file leaves zeros at first. Other bytes mean that the header's
+        // count is damaged, or that its option for metadata was cleared.
         let hides_chunks = || header.nchunks == Some(0) && self.buf.iter().any(|byte| *byte != 0);
         let is_passed_over =
             header.version == FormatVersion::V3 && (header.offsets || unchecked) && !hides_chunks();
@@ -110,12 +125,14 @@ impl Parser {
         Err(FormatError::Trailing)
     }
 
-    /// Ends the input.
+    /// Ends the input. Call it after the last piece has been parsed.
     ///
     /// # Errors
-    /// Returns [`FormatError::Empty`] for empty input; one of the kinds that mean
-    /// [cut short](blosc1::Fault::CutShort) if something is missing; [`FormatError::Trailing`] for unexpected
-    /// bytes at the end.
+    /// - [`FormatError::Empty`] for an empty input;
+    /// - an error of the category [`CutShort`](blosc1::Fault::CutShort) if something is missing:
+    ///   [`FormatError::is_unended`] tells an unfinished file or stream from a cut one;
+    /// - [`FormatError::Trailing`] for unexpected bytes at the end;
+    /// - the error of an earlier call of [`parse`](Self::parse).
     pub fn finish(&mut self) -> Result<Ending, ParseError> {
         let trailing = self.at_end().map_err(|error| self.fail(error))?;
         let len = self.taken - self.part_at;
@@ -129,7 +146,7 @@ impl Parser {
         })
     }
 
-    /// Whether bytes trail after the last member, if the input may end in this state.
+    /// Whether bytes trail after the last member; an error if the input must not end in this state.
     fn at_end(&mut self) -> Result<bool, FormatError> {
         match &self.state {
             State::Failed(error) => Err(error.error.clone()),
@@ -145,15 +162,16 @@ impl Parser {
         }
     }
 
+    /// The error for an input that ends within a header.
     fn torn_header(&self) -> Result<bool, FormatError> {
-        // Bytes that cannot begin a header are of another format, not torn.
+        // Bytes that cannot begin a header belong to another format: the header is not torn.
         Header::needed(&self.buf)?;
         Err(FormatError::TornHeader {
             found: self.buf.len(),
         })
     }
 
-    /// The error for an input that ends inside a member.
+    /// The error for an input that ends within a member.
     fn cut(&self) -> FormatError {
         match &self.state {
             State::RawMetadata { len, .. } => self.cut_in(u64::from(*len)),
@@ -173,6 +191,7 @@ impl Parser {
         }
     }
 
+    /// The error for a part of `expected` bytes that is incomplete.
     fn cut_in(&self, expected: u64) -> FormatError {
         FormatError::Cut {
             found: self.taken - self.part_at,
@@ -180,16 +199,17 @@ impl Parser {
         }
     }
 
+    /// The position of the current part, the offset table, within its member.
     fn table_at(&self) -> u64 {
         self.part_at - self.member.at
     }
 
-    /// Whether the writer has not finished: no count and no end mark, or offsets of -1.
+    /// Whether the writer did not finish: the number of chunks is unknown, or all offsets are -1.
     fn is_unended(&self) -> bool {
         self.member.header.nchunks.is_none() || self.member.offsets == Offsets::Unfilled
     }
 
-    /// The error for a missing chunk.
+    /// The error for a member with fewer chunks than it should have.
     pub(super) fn missing_chunks(&self) -> FormatError {
         let found = self.member.chunk;
         match self.member.header.nchunks {

@@ -1,28 +1,30 @@
-//! The metadata of records: `dtype`, `shape` and `packing`, beside the user's own keys.
+//! The keys that describe records in metadata: `dtype`, `shape` and `packing`. All other keys are
+//! the user's.
 
 use super::packing::Packing;
 use crate::error::FormatError;
 use crate::members::{Members, with_value};
 use crate::metadata::Metadata;
 
-/// More than the values of these keys take; a hostile one would be parsed into some fifty times its
-/// length.
+/// The longest value in bytes that is parsed, more than these keys need. A hostile value may take
+/// fifty times its length.
 const MAX_VALUE: usize = 1 << 12;
 
-/// The declarations of a member's metadata.
+/// What the metadata of a member declares about records.
 #[derive(Default)]
 pub(super) struct Declared {
-    /// The one axis of `shape`.
+    /// The only axis of `shape`; `None` if `shape` is missing or has another form.
     pub count: Option<u64>,
-    /// Why not, where there is one that is not known.
+    /// The packing, or the error for an unknown one; `None` if there is no such key.
     pub packing: Option<Result<Packing, FormatError>>,
 }
 
 impl Declared {
+    /// Reads the declarations from the text, without parsing the rest. If a key occurs twice, the
+    /// last value counts.
     pub fn of(metadata: &Metadata) -> Self {
         let text = metadata.text();
         let mut declared = Self::default();
-        // If a key occurs twice, the last value counts.
         for member in Members::of(text) {
             if member.is("shape") {
                 declared.count = count(member.text);
@@ -34,12 +36,13 @@ impl Declared {
     }
 }
 
-/// The number of records, where `shape` has one axis.
+/// The number of records, if `shape` has one axis.
 fn count(value: &str) -> Option<u64> {
     let [count] = serde_json::from_str(value.get(..value.len().min(MAX_VALUE))?).ok()?;
     Some(count)
 }
 
+/// The packing that this value declares.
 fn packing(value: &str) -> Result<Packing, FormatError> {
     let unknown = || {
         let found: String = value.chars().take(80).collect();
@@ -63,11 +66,29 @@ fn packing(value: &str) -> Result<Packing, FormatError> {
     chunk_size.and_then(Packing::new).ok_or_else(unknown)
 }
 
-/// The metadata of records: the number of records, their packing, and then the user's own keys as they are. The
-/// user's own `dtype` is kept.
+/// The metadata of records: their type, number and packing, then the user's own keys unchanged.
+///
+/// `dtype` is the type of a record, such as `varchar`; a `dtype` among the user's keys takes
+/// precedence. Without `count`, there is no `shape`; without `packing`, each record is a chunk. The
+/// user's own `shape` and `packing` are dropped.
 ///
 /// # Errors
 /// Returns [`FormatError::MetadataData`] if the user's metadata is not an object.
+///
+/// ```
+/// use bloscpack_wire::{Metadata, Packing, counted, declared};
+///
+/// let own = Metadata::from_json(r#"{"source": "log"}"#)?;
+/// let metadata = declared(Some(&own), "varchar", Some(3), None)?;
+/// assert_eq!(metadata.text(), r#"{"dtype": "varchar", "shape": [3], "source": "log"}"#);
+///
+/// let more = counted(&metadata, 4)?.unwrap();
+/// assert_eq!(more.text(), r#"{"dtype": "varchar", "shape": [4], "source": "log"}"#);
+///
+/// let packed = declared(None, "varbinary", None, Packing::new(65_536))?;
+/// assert!(packed.get_text("packing").is_some());
+/// # Ok::<(), bloscpack_wire::FormatError>(())
+/// ```
 pub fn declared(
     own: Option<&Metadata>,
     dtype: &str,
@@ -99,7 +120,10 @@ pub fn declared(
     Metadata::from_json(format!("{{\"dtype\": {dtype}{shape}{packing}{others}}}"))
 }
 
-/// The same metadata with another number of records, where it has one.
+/// The same metadata with another number of records; `None` if it states none.
+///
+/// # Errors
+/// Returns [`FormatError::MetadataData`] if the changed text is not valid.
 pub fn counted(metadata: &Metadata, count: u64) -> Result<Option<Metadata>, FormatError> {
     if Declared::of(metadata).count.is_none() {
         return Ok(None);

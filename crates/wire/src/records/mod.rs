@@ -1,4 +1,4 @@
-//! The chunks of a member with bit 2: one record each, or many small ones.
+//! The chunks of a member with option 0x04: one record each, or many small ones.
 //!
 //! ```text
 //! {"dtype": "varchar", "shape": [1024]}                                       one record a chunk
@@ -6,9 +6,9 @@
 //!  "packing": {"name": "lengths", "version": 1, "chunk_size": 65536}}         many
 //! ```
 //!
-//! The first is that of the proposal for variable-length data; the second is the answer to its open
-//! question, and [`packing`] has its bytes. A reader that does not know the packing that metadata
-//! declares must refuse the member: its chunks are not records.
+//! The first form is the one of the proposal for variable-length data. The second adds small
+//! records, which the proposal leaves open; [`packing`] describes its bytes. A reader must refuse a
+//! member that declares an unknown packing: its chunks are not records.
 
 mod metadata;
 pub mod packing;
@@ -21,10 +21,11 @@ use super::header::Header;
 use super::metadata::Metadata;
 use metadata::Declared;
 
-/// The meaning of the chunks of a member.
+/// The meaning of the chunks of a member (`docs/format.md`, "Records").
 ///
 /// ```
 /// use bloscpack_wire::{Form, Header, FormatVersion, Metadata};
+///
 /// let header = Header { varlen: true, nchunks: Some(3), ..Header::new(FormatVersion::V2) };
 /// assert_eq!(Form::of(&header, None)?, Form::Records { count: None });
 ///
@@ -34,18 +35,18 @@ use metadata::Declared;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Pieces of one content.
+    /// Each chunk is a piece of one content.
     Content,
-    /// One record each.
+    /// Each chunk is one record.
     Records {
-        /// How many, by the metadata.
+        /// The number of records according to the metadata; `None` if it does not state one.
         count: Option<u64>,
     },
-    /// Many small records each.
+    /// Each chunk contains many small records, or one that is too large for that.
     Packed {
-        /// The way they are packed in a chunk.
+        /// How they are packed in a chunk.
         packing: Packing,
-        /// How many, by the metadata.
+        /// The number of records according to the metadata; `None` if it does not state one.
         count: Option<u64>,
     },
 }
@@ -54,13 +55,14 @@ impl Form {
     /// The form that header and metadata declare.
     ///
     /// # Errors
-    /// Returns [`FormatError::Unsupported`] for a packing that is not known; [`FormatError::MetadataData`]
-    /// for a packing where the header has no records, and for numbers of records that differ.
+    /// - [`FormatError::Unsupported`] for an unknown packing of records;
+    /// - [`FormatError::MetadataData`] for a known packing if the header declares no records, and
+    ///   for a number of records that contradicts the number of chunks.
     pub fn of(header: &Header, metadata: Option<&Metadata>) -> Result<Self, FormatError> {
         let Declared { count, packing } = metadata.map(Declared::of).unwrap_or_default();
         if !header.varlen {
             return match packing {
-                // Another key of the same name is the user's own.
+                // A key `packing` of another form is the user's own.
                 None | Some(Err(_)) => Ok(Self::Content),
                 Some(Ok(_)) => Err(FormatError::MetadataData {
                     why: "it declares packed records, but the header has none".to_owned(),
@@ -74,13 +76,14 @@ impl Form {
         form.check_count(header.nchunks)
     }
 
-    /// Whether the chunks hold records.
+    /// Whether the chunks contain records.
     #[must_use]
     pub fn has_records(&self) -> bool {
         !matches!(self, Self::Content)
     }
 
-    /// How many records the metadata counts.
+    /// The number of records according to the metadata; `None` for content, or if it does not state
+    /// one.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         match self {
@@ -89,7 +92,10 @@ impl Form {
         }
     }
 
-    /// Refuses packed records, whose chunks are not bytes of one content.
+    /// Checks that the uncompressed chunks are the bytes of one content.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Unsupported`] for packed records.
     pub fn check_content(&self) -> Result<(), FormatError> {
         match self {
             Self::Content | Self::Records { .. } => Ok(()),
@@ -99,7 +105,10 @@ impl Form {
         }
     }
 
-    /// Refuses chunks that are not records.
+    /// Checks that the chunks contain records.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Unsupported`] for content.
     pub fn check_records(&self) -> Result<(), FormatError> {
         if self.has_records() {
             return Ok(());
@@ -108,6 +117,8 @@ impl Form {
         Err(FormatError::Unsupported { what })
     }
 
+    /// Compares the number of records with the number of chunks: equal, or for packed records at
+    /// least as large.
     fn check_count(self, nchunks: Option<u64>) -> Result<Self, FormatError> {
         let (Some(count), Some(chunks)) = (self.count(), nchunks) else {
             return Ok(self);

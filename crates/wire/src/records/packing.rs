@@ -5,45 +5,53 @@
 //! | first (u64) | count   | width | 0  0  0  | count lengths of `width` bytes | record | record ...
 //! ```
 //!
-//! `first` is the number of the chunk's first record within the member, so that a record is found by
-//! its number without a table of its own, a misplaced chunk is noticed, and the records after
-//! a lost chunk keep their numbers. The lengths, added up from 0, are the offsets of an Arrow `Binary`
-//! array, and what follows them is its values, as it is.
+//! `first` is the number of the chunk's first record within the member. With it, a record is found
+//! by its number without another table, a misplaced chunk is detected, and the records after a lost
+//! chunk keep their numbers. The running sums of the lengths are the offsets of an Arrow `Binary`
+//! array, and the bytes after the lengths are its values.
 
 use crate::error::FormatError;
 use crate::fields::{put, u8_at, u32_at, u64_at};
 use crate::int::{to_u64, to_usize};
 use blosc1::MAX_NBYTES;
 
-/// Length of the head of a packed chunk's content.
+/// Bytes of the head of a packed chunk's content.
 pub const PACK_HEAD_LEN: usize = to_usize(HEAD_LEN);
 
 const HEAD_LEN: u32 = 16;
 
 const COUNT: usize = 8;
 const WIDTH: usize = 12;
-/// For the bounds of more records than this, the lengths are checked before memory is taken.
+/// For more records than this, the lengths are checked before memory for their bounds is allocated.
 const MANY: u32 = 1 << 20;
-/// Head and length of a record that is alone in its chunk.
+/// Bytes of the head and the length of a record that is alone in its chunk.
 const ALONE_LEN: u32 = 20;
 
-/// How small records are packed: as many to a chunk as fit its size.
+/// How small records are packed: as many per chunk as fit the chunk size.
+///
+/// ```
+/// use bloscpack_wire::Packing;
+///
+/// assert_eq!(Packing::new(65_536).unwrap().chunk_size(), 65_536);
+/// assert_eq!(Packing::new(63), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Packing {
     chunk_size: u32,
 }
 
 impl Packing {
-    /// The name by which metadata declares it.
+    /// The name by which metadata declares this packing.
     pub const NAME: &str = "lengths";
-    /// The version of the layout of a chunk.
+    /// The version of the chunk layout.
     pub const VERSION: u32 = 1;
-    /// The largest chunk size: a reader may hold some five times as much.
+    /// The largest chunk size in bytes, 16 MiB: a reader may need about five times as much memory.
     pub const MAX_CHUNK_SIZE: u32 = 16 << 20;
 
-    /// Packing into chunks of at most this many uncompressed bytes, 64 to
-    /// [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE), or nothing if it is outside. A record too large for
-    /// that gets a larger chunk of its own.
+    /// Packing into chunks of at most `chunk_size` uncompressed bytes, 64 to
+    /// [`MAX_CHUNK_SIZE`](Self::MAX_CHUNK_SIZE); `None` for other values.
+    ///
+    /// A record that is too large for this gets a larger chunk of its own.
     #[must_use]
     pub fn new(chunk_size: u32) -> Option<Self> {
         (64..=Self::MAX_CHUNK_SIZE)
@@ -51,35 +59,57 @@ impl Packing {
             .then_some(Self { chunk_size })
     }
 
-    /// Uncompressed bytes of a chunk of more than one record, at the most.
+    /// The most uncompressed bytes of a chunk with more than one record.
     #[must_use]
     pub fn chunk_size(&self) -> u32 {
         self.chunk_size
     }
 
-    /// Records of a chunk at the most: a byte of length each, and none of their own.
+    /// The most records of a chunk: empty ones, each with a length of one byte.
     pub fn most_records(&self) -> u32 {
         self.chunk_size - HEAD_LEN
     }
 }
 
-/// The bytes before the records of a packed chunk.
+/// The bytes before the records of a packed chunk (`docs/format.md`, "Packed records").
+///
+/// The methods take the uncompressed content of the chunk, whose head this is.
+///
+/// ```
+/// use bloscpack_wire::{PackHead, Packing};
+///
+/// // The number of the first record, 0; then count, width, reserved bytes, the lengths 2, 0 and 1.
+/// let mut content = vec![0_u8; 8];
+/// content.extend([3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 1]);
+/// content.extend(b"abc");
+///
+/// let head = PackHead::decode(&content, 22, Packing::new(65_536).unwrap())?;
+/// assert_eq!((head.first, head.count, head.end()), (0, 3, 3));
+/// let bounds = head.bounds(&content)?;
+/// assert_eq!(bounds, [19, 21, 21, 22]);
+/// assert_eq!(content[19..21], *b"ab");
+/// # Ok::<(), bloscpack_wire::FormatError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackHead {
     /// The number of its first record within the member.
     pub first: u64,
-    /// Number of records, at least one.
+    /// Number of records in the chunk, at least one.
     pub count: u32,
     /// Bytes of each length: 1, 2 or 4.
     width: u8,
 }
 
 impl PackHead {
-    /// Decodes the head of a chunk of `nbytes` uncompressed bytes, of which `content` has the first
-    /// 16 or more.
+    /// Decodes the head of a chunk of `nbytes` uncompressed bytes. `content` has at least the first
+    /// 16 of them.
+    ///
+    /// The lengths are not examined, but the head must leave room for them.
     ///
     /// # Errors
-    /// Returns [`FormatError::Packing`] for a head that cannot be, one whose lengths would not fit included.
+    /// Returns [`FormatError::Packing`] for fewer than 16 bytes, an unknown width, no records, a
+    /// number of records that does not fit `nbytes`, or more than one record in a chunk larger than
+    /// the chunk size.
     pub fn decode(content: &[u8], nbytes: u32, packing: Packing) -> Result<Self, FormatError> {
         let Some(bytes) = content.first_chunk::<PACK_HEAD_LEN>() else {
             return Err(bad(format!("{nbytes} bytes are too few for its head")));
@@ -118,37 +148,46 @@ impl PackHead {
         Ok(head)
     }
 
-    /// Where the records begin in the content.
+    /// Where the records begin in the content: after the lengths.
     pub fn values_at(&self) -> u64 {
         u64::from(self.count) * u64::from(self.width) + to_u64(PACK_HEAD_LEN)
     }
 
-    /// The number of the record after its last one.
+    /// The number of the record after the chunk's last one, within the member.
     #[must_use]
     pub fn end(&self) -> u64 {
         // Decoding has checked the sum.
         self.first + u64::from(self.count)
     }
 
-    /// The lengths of the records, in order, from all of the content.
+    /// The lengths of the records in bytes, in order. Ends early if `content` does not contain all
+    /// of them.
     pub fn lengths<'a>(&self, content: &'a [u8]) -> impl Iterator<Item = u32> + use<'a> {
         let (width, count) = (self.width, self.count);
         (0..count).map_while(move |number| length_at(content, number, width))
     }
 
-    /// The length of a record, by its number in the chunk; `None` after the last.
+    /// The length in bytes of a record, by its number in the chunk; `None` after the last one, or
+    /// if `content` ends before it.
     pub fn length(&self, content: &[u8], number: u32) -> Option<u32> {
         let is_there = number < self.count;
         length_at(content, number, self.width).filter(|_| is_there)
     }
 
-    /// Checks the number of the first record, and that the lengths add up to the rest of the content.
+    /// Checks the number of the first record, and that the lengths add up to the rest of the
+    /// content.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Packing`] if either is wrong.
     pub fn check(&self, content: &[u8], first: u64) -> Result<(), FormatError> {
         self.check_first(first)?;
         check_end(self.lengths_end(content), to_u64(content.len()))
     }
 
     /// Checks the number of the first record.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Packing`] if it is not `first`.
     pub fn check_first(&self, first: u64) -> Result<(), FormatError> {
         let found = self.first;
         if found == first {
@@ -159,19 +198,25 @@ impl PackHead {
         )))
     }
 
-    /// Checks that the lengths in this beginning of the content add up to the rest of
-    /// its `nbytes`.
+    /// Checks that the lengths add up to the rest of the chunk's `nbytes`. `content` need only
+    /// contain the head and the lengths.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Packing`] if they do not.
     pub fn check_lengths(&self, content: &[u8], nbytes: u32) -> Result<(), FormatError> {
         check_end(self.lengths_end(content), nbytes.into())
     }
 
-    /// Where the last record ends: 2^32 lengths of 2^32 bytes do not overflow.
+    /// Where the last record ends. 2^32 lengths of 2^32 bytes do not overflow.
     fn lengths_end(&self, content: &[u8]) -> u64 {
         self.values_at() + self.lengths(content).map(u64::from).sum::<u64>()
     }
 
-    /// Where each record ends in the content; the first one begins where the lengths end, which is
-    /// the first of these.
+    /// The bounds of the records in the content: record `i` is `bounds[i]..bounds[i + 1]`. The
+    /// first bound is where the lengths end.
+    ///
+    /// The vector takes 4 bytes per record. For more than 2^20 records, the lengths are checked
+    /// before it is allocated.
     ///
     /// # Errors
     /// Returns [`FormatError::Packing`] if the lengths do not add up to the rest of the content.
@@ -199,7 +244,7 @@ impl PackHead {
     }
 }
 
-/// The length at this position, if it is within the content.
+/// The length at this position; `None` if it is not within the content.
 fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
     let width = usize::from(width);
     let at = to_usize(number).checked_mul(width)?;
@@ -209,6 +254,7 @@ fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
     Some(bytes.iter().rev().fold(0, fold))
 }
 
+/// Compares the end of the records with the length of the content.
 fn check_end(end: u64, len: u64) -> Result<(), FormatError> {
     if end == len {
         return Ok(());
@@ -224,12 +270,12 @@ fn bad(why: String) -> FormatError {
     FormatError::Packing { why }
 }
 
-/// Bytes of the largest record that a packed chunk can hold, alone.
+/// Bytes of the largest record that a packed chunk can contain, alone.
 pub fn most_packed() -> u32 {
     MAX_NBYTES - ALONE_LEN
 }
 
-/// Records that are to be packed into one chunk.
+/// Records that a writer collects for one chunk.
 #[derive(Default)]
 pub struct Pack {
     lengths: Vec<u32>,
@@ -239,7 +285,7 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Whether no record is in it.
+    /// Whether it contains no record.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
@@ -249,23 +295,25 @@ impl Pack {
         self.count
     }
 
-    /// Bytes of the chunk's content.
+    /// Bytes of the chunk's content: head, lengths and records.
     pub fn len(&self) -> usize {
         self.len_with(0, self.longest)
     }
 
-    /// Whether another record of this length has room.
+    /// Whether another record of this length fits the chunk size. A longer record may widen all
+    /// lengths.
     pub fn has_room(&self, length: u32, packing: Packing) -> bool {
         let len = to_u64(self.len_with(1, self.longest.max(length)));
         len + u64::from(length) <= packing.chunk_size.into()
     }
 
+    /// Bytes of the content with `more` empty records, if the longest record has this length.
     fn len_with(&self, more: usize, longest: u32) -> usize {
         let count = self.lengths.len() + more;
         count * usize::from(width(longest)) + PACK_HEAD_LEN + self.values.len()
     }
 
-    /// Adds a record and the length that is stored for it.
+    /// Adds a record, and the length to store for it.
     pub fn push(&mut self, record: &[u8], length: u32) {
         self.lengths.push(length);
         self.count += 1;
@@ -273,7 +321,7 @@ impl Pack {
         self.values.extend_from_slice(record);
     }
 
-    /// Removes all records.
+    /// Removes all records, and keeps the memory.
     pub fn clear(&mut self) {
         self.lengths.clear();
         self.count = 0;
@@ -281,7 +329,7 @@ impl Pack {
         self.values.clear();
     }
 
-    /// Appends the content of a chunk with these records.
+    /// Appends the content of a chunk with these records to `content`.
     pub fn encode(&self, first: u64, content: &mut Vec<u8>) {
         let width = width(self.longest);
         let mut head = [0; PACK_HEAD_LEN];
@@ -299,7 +347,7 @@ impl Pack {
     }
 }
 
-/// Bytes that hold the longest of some lengths.
+/// Bytes of each length, if the longest record has this length.
 fn width(longest: u32) -> u8 {
     match longest {
         0..=0xff => 1,

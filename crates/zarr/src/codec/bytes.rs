@@ -1,7 +1,13 @@
-//! The codecs of bytes that are not Blosc, both ways.
+//! Compresses and decompresses with the codecs of bytes other than Blosc.
 //!
-//! Memory follows what the data unpacks to: where the length is known, it is compared with what so many compressed bytes can
-//! be at most; where it is not, the buffer is doubled until it is enough.
+//! | codec | one stored byte unpacks to at most |
+//! |---|--:|
+//! | gzip, zlib | 1032 bytes |
+//! | zstd | 32 KiB |
+//! | lz4 | 255 bytes |
+//!
+//! If the length of the result is known, it is first compared with this maximum: a few bytes cannot claim a large buffer. If it
+//! is not known, the buffer is doubled until the data fits, up to the limit of a chunk.
 
 #![cfg_attr(
     not(all(feature = "lz4", feature = "zlib", feature = "zstd")),
@@ -11,25 +17,25 @@
 use bloscpack_error::checked::{to_u64, zeros};
 use bloscpack_error::{Code, Error, Result};
 
-/// How long the result is, or may be.
+/// The length of the result, if it is known, and its maximum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
     pub expected: Option<usize>,
     pub most: usize,
 }
 
-/// The first guess at an unknown length.
+/// The first buffer for a result of unknown length.
 const FIRST_GUESS: usize = 1 << 16;
 
-/// Why a buffer was not filled.
+/// Why a buffer could not be filled.
 enum Failed {
     TooShort,
     Damaged(String),
 }
 
 impl Room {
-    /// Calls `fill` with a buffer that is long enough, and returns what it has filled. No byte of the data unpacks to more than
-    /// `ratio` bytes.
+    /// Calls `fill` with a buffer, and again with a larger one if it is too short. Returns the bytes that it filled. A stored
+    /// byte unpacks to at most `ratio` bytes.
     fn fill(
         self,
         what: &'static str,
@@ -63,6 +69,7 @@ impl Room {
     }
 }
 
+/// The error for a codec that this build lacks.
 #[cfg(not(all(feature = "lz4", feature = "zlib", feature = "zstd")))]
 fn not_built(codec: &str) -> Result<Vec<u8>> {
     Err(Error::new(
@@ -71,10 +78,11 @@ fn not_built(codec: &str) -> Result<Vec<u8>> {
     ))
 }
 
-/// The most bytes that a byte of deflate is.
+/// The maximum number of bytes that a byte of deflate unpacks to.
 #[cfg(feature = "zlib")]
 const DEFLATE_RATIO: usize = 1032;
 
+/// Distinguishes a short buffer from damage.
 #[cfg(feature = "zlib")]
 fn failed(error: libdeflater::DecompressionError) -> Failed {
     match error {
@@ -83,11 +91,14 @@ fn failed(error: libdeflater::DecompressionError) -> Failed {
     }
 }
 
-/// The shortest member of a gzip file, without its trailer: a header, and an empty block.
+/// Bytes of the shortest gzip member without its trailer: a header and an empty block.
 #[cfg(feature = "zlib")]
 const GZIP_HEAD: usize = 12;
 
-/// All members of a gzip file (RFC 1952), which may have zeros after them.
+/// Unpacks all members of a gzip file (RFC 1952). Zeros may follow the last one.
+///
+/// The decompressor does not report where a member ends. The end is found by searching for the trailer: the checksum and length
+/// of the unpacked data.
 #[cfg(feature = "zlib")]
 pub(super) fn gzip(mut stored: &[u8], room: Room) -> Result<Vec<u8>> {
     const WHAT: &str = "gzip data";
@@ -101,7 +112,7 @@ pub(super) fn gzip(mut stored: &[u8], room: Room) -> Result<Vec<u8>> {
             let mut decompressor = libdeflater::Decompressor::new();
             decompressor.gzip_decompress(stored, out).map_err(failed)
         })?;
-        // The decompressor does not say where the member ends; its trailer does.
+        // The trailer marks the end of the member.
         let [a, b, c, d, ..] = to_u64(member.len()).to_le_bytes();
         let trailer = [libdeflater::crc32(&member).to_le_bytes(), [a, b, c, d]].concat();
         let found = stored.get(GZIP_HEAD - 2..).and_then(|rest| {
@@ -135,6 +146,7 @@ pub(super) fn gzip(mut stored: &[u8], room: Room) -> Result<Vec<u8>> {
     }
 }
 
+/// Unpacks a zlib stream (RFC 1950).
 #[cfg(feature = "zlib")]
 pub(super) fn zlib(stored: &[u8], room: Room) -> Result<Vec<u8>> {
     room.fill("zlib data", stored.len(), DEFLATE_RATIO, |out| {
@@ -153,9 +165,10 @@ pub(super) fn zlib(_: &[u8], _: Room) -> Result<Vec<u8>> {
     not_built("zlib")
 }
 
+/// Unpacks Zstandard frames.
 #[cfg(feature = "zstd")]
 pub(super) fn zstd(stored: &[u8], room: Room) -> Result<Vec<u8>> {
-    // A block of 128 KiB takes at least 4 bytes.
+    // The shortest block takes 4 bytes and unpacks to at most 128 KiB.
     const RATIO: usize = 32 << 10;
     /// `ZSTD_error_dstSize_tooSmall`.
     const TOO_SHORT: usize = 70;
@@ -172,6 +185,7 @@ pub(super) fn zstd(_: &[u8], _: Room) -> Result<Vec<u8>> {
     not_built("zstd")
 }
 
+/// Unpacks the LZ4 of numcodecs: the length in four bytes, little-endian, and a block.
 #[cfg(feature = "lz4")]
 pub(super) fn lz4(stored: &[u8], room: Room) -> Result<Vec<u8>> {
     const WHAT: &str = "lz4 data";
@@ -209,7 +223,7 @@ pub(super) fn lz4(_: &[u8], _: Room) -> Result<Vec<u8>> {
     not_built("lz4")
 }
 
-/// Room for the longest result, filled by `compress`, which returns its length.
+/// Calls `compress` with a buffer of `bound` bytes. Returns the bytes that it filled.
 #[cfg(any(feature = "zlib", feature = "zstd"))]
 fn compressed<E: ToString>(
     bound: usize,
@@ -221,13 +235,14 @@ fn compressed<E: ToString>(
     Ok(out)
 }
 
-/// A compressor of deflate. Levels that it has not are those next to them; -1 stands for 6.
+/// A deflate compressor. Levels above 12 count as 12; negative levels count as 6, the default.
 #[cfg(feature = "zlib")]
 fn deflater(level: i32) -> libdeflater::Compressor {
     let level = if level < 0 { 6 } else { level.min(12) };
     libdeflater::Compressor::new(libdeflater::CompressionLvl::new(level).unwrap_or_default())
 }
 
+/// Packs bytes into a gzip member.
 #[cfg(feature = "zlib")]
 pub(super) fn to_gzip(data: &[u8], level: i32) -> Result<Vec<u8>> {
     let mut deflater = deflater(level);
@@ -235,6 +250,7 @@ pub(super) fn to_gzip(data: &[u8], level: i32) -> Result<Vec<u8>> {
     compressed(bound, |out| deflater.gzip_compress(data, out))
 }
 
+/// Packs bytes into a zlib stream.
 #[cfg(feature = "zlib")]
 pub(super) fn to_zlib(data: &[u8], level: i32) -> Result<Vec<u8>> {
     let mut deflater = deflater(level);
@@ -252,6 +268,7 @@ pub(super) fn to_zlib(_: &[u8], _: i32) -> Result<Vec<u8>> {
     not_built("zlib")
 }
 
+/// Packs bytes into a Zstandard frame, with a checksum if that is set.
 #[cfg(feature = "zstd")]
 pub(super) fn to_zstd(data: &[u8], level: i32, has_checksum: bool) -> Result<Vec<u8>> {
     use zstd_safe::CParameter;
@@ -274,6 +291,7 @@ pub(super) fn to_zstd(_: &[u8], _: i32, _: bool) -> Result<Vec<u8>> {
     not_built("zstd")
 }
 
+/// Packs bytes like numcodecs: their number in four bytes, and an LZ4 block.
 #[cfg(feature = "lz4")]
 pub(super) fn to_lz4(data: &[u8]) -> Result<Vec<u8>> {
     let len = u32::try_from(data.len()).map_err(|_| Error::no_memory(to_u64(data.len())))?;
@@ -286,7 +304,7 @@ pub(super) fn to_lz4(_: &[u8]) -> Result<Vec<u8>> {
     not_built("lz4")
 }
 
-/// The bytes before a checksum.
+/// Removes the checksum at the end of the bytes, after comparing it with them.
 pub(super) fn crc32c(mut stored: Vec<u8>) -> Result<Vec<u8>> {
     let (found, expected) = (to_u64(stored.len()), 4);
     let Some((data, digest)) = stored.split_last_chunk::<4>() else {
@@ -298,7 +316,7 @@ pub(super) fn crc32c(mut stored: Vec<u8>) -> Result<Vec<u8>> {
     Ok(stored)
 }
 
-/// Compares a checksum with that of the bytes.
+/// Compares a checksum with the bytes. `what` names it in the error, [`Code::Digest`].
 pub(crate) fn check_crc32c(what: &'static str, data: &[u8], found: u32) -> Result<()> {
     let expected = crc32c::crc32c(data);
     if found == expected {

@@ -1,4 +1,4 @@
-//! Encodes chunks as the metadata of an array says: the reverse of [`Unpacker`](super::Unpacker).
+//! Encodes chunks with the codecs in the metadata of an array: the reverse of [`Unpacker`](super::Unpacker).
 
 use super::{BytesCodec, Codecs, Serializer, Shard};
 use crate::error::{unsupported, wrong_field};
@@ -14,13 +14,14 @@ use bloscpack_storage::parallel::Pool;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Encodes chunks, for several threads.
+/// Encodes chunks. Several threads can share it.
 #[derive(Debug)]
 pub(crate) struct Packer {
     codecs: Codecs,
     steps: Vec<Step>,
+    /// The encoder of the smaller chunks in a shard.
     inner: Option<Box<Packer>>,
-    /// The bytes of the element that stands for what is not stored.
+    /// The bytes of the fill value. Their number is the element size.
     fill: Vec<u8>,
 }
 
@@ -36,7 +37,7 @@ enum Step {
 }
 
 impl Packer {
-    /// The codecs of version 3, with their settings in this list.
+    /// The encoder for codecs of version 3, whose settings are in this list of the metadata.
     pub(crate) fn of_list(codecs: &Codecs, list: &[Value], fill: &[u8]) -> Result<Self> {
         let (mut steps, mut inner) = (Vec::new(), None);
         let mut kinds = codecs.bytes.iter();
@@ -64,7 +65,7 @@ impl Packer {
         })
     }
 
-    /// The compressor of version 2, if there is one.
+    /// The encoder for the compressor of version 2; `None` stores chunks uncompressed.
     pub(crate) fn of_compressor(
         codecs: &Codecs,
         compressor: Option<&Value>,
@@ -88,7 +89,7 @@ impl Packer {
         })
     }
 
-    /// Blosc chunks with these settings, of elements in this order of axes.
+    /// An encoder of Blosc chunks with these settings, and with the axes in this order.
     pub(crate) fn of_blosc(
         settings: ChunkSettings,
         transpose: Option<Vec<usize>>,
@@ -107,7 +108,7 @@ impl Packer {
         }
     }
 
-    /// The file of a chunk of this shape, from its elements in C order.
+    /// Encodes a chunk of this shape, from its elements in C order. Returns the content of its file.
     pub(crate) fn pack(&self, data: &[u8], shape: &[u64]) -> Result<Vec<u8>> {
         let mut data = match &self.codecs.transpose {
             None => Cow::Borrowed(data),
@@ -123,7 +124,7 @@ impl Packer {
         Ok(data.into_owned())
     }
 
-    /// The elements with their axes in this order.
+    /// Elements with their axes in this order.
     fn transposed(&self, data: &[u8], shape: &[u64], order: &[usize]) -> Result<Vec<u8>> {
         let lens = shape.iter().map(|len| in_memory(*len));
         let lens = lens.collect::<Result<Vec<usize>>>()?;
@@ -148,7 +149,7 @@ impl Packer {
         Ok(out)
     }
 
-    /// A shard. Chunks that have nothing but the fill value are not stored.
+    /// Encodes a shard. Chunks that contain only the fill value are not stored.
     fn shard(
         &self,
         (shard, inner): (&Shard, &Self),
@@ -173,8 +174,8 @@ impl Packer {
     }
 }
 
-/// The file of a shard of these encoded chunks, of which some are not stored, with the index in this byte order, with a checksum or
-/// without one, before the chunks or after them.
+/// The file of a shard with these encoded chunks; `None` is a chunk that is not stored. The index has this byte order, a
+/// checksum if the second value is true, and precedes the chunks if the third is true.
 pub(crate) fn joined(
     chunks: &[Option<Vec<u8>>],
     (order, has_crc, at_start): (ByteOrder, bool, bool),
@@ -189,7 +190,7 @@ pub(crate) fn joined(
             ByteOrder::Little => number.to_le_bytes(),
             ByteOrder::Big => number.to_be_bytes(),
         }));
-        // Memory has all of them.
+        // All chunks are in memory: the sum does not overflow.
         at += len.unwrap_or(0);
     }
     if has_crc {
@@ -205,6 +206,7 @@ pub(crate) fn joined(
 }
 
 impl Step {
+    /// A codec with the settings in the metadata; missing ones get the defaults of numcodecs.
     fn of(codec: BytesCodec, fields: &Fields<'_>, itemsize: usize) -> Result<Self> {
         let level = |default: i32| match fields.get("level") {
             None => Ok(default),
@@ -226,6 +228,7 @@ impl Step {
         })
     }
 
+    /// Encodes bytes.
     fn act(&self, data: &[u8]) -> Result<Vec<u8>> {
         match self {
             Self::Blosc(settings, encoders) => {
@@ -249,7 +252,7 @@ impl Step {
     }
 }
 
-/// The settings of Blosc chunks; what is not given is as numcodecs has it.
+/// The settings of Blosc chunks. Missing ones get the defaults of numcodecs.
 fn blosc(fields: &Fields<'_>, itemsize: usize) -> Result<ChunkSettings> {
     let number = |field: &str, default: u64| match fields.get(field) {
         None => Ok(default),

@@ -1,4 +1,4 @@
-//! Undoes the codecs of bytes.
+//! [`Unpacker`]: undoes the codecs of bytes.
 
 use super::{BytesCodec, Codecs, bytes};
 use blosc1::{ShuffleMeta, read_header};
@@ -7,10 +7,10 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::{Limit, Limits};
 
-/// Bytes that the codecs before the last may add: they have headers and checksums.
+/// Bytes that codecs may add to incompressible data, as headers and checksums.
 const SLACK: u64 = 64 << 10;
 
-/// Undoes codecs of bytes, for several threads.
+/// Undoes the codecs of bytes. Several threads can share it.
 #[derive(Debug)]
 pub(crate) struct Unpacker(Resources);
 
@@ -23,7 +23,7 @@ impl Unpacker {
         &self.0.limits
     }
 
-    /// The longest that a stored chunk of so many bytes may be: every codec makes incompressible data a little longer.
+    /// Refuses a stored chunk that is longer than any codec makes one of `expected` bytes: 1/16 more, and 64 KiB.
     pub(crate) fn check_stored(found: u64, expected: u64) -> Result<()> {
         let most = expected.saturating_add(expected / 16).saturating_add(SLACK);
         if found > most {
@@ -38,7 +38,8 @@ impl Unpacker {
         }
     }
 
-    /// The bytes before all codecs. They are `expected`, unless `is_open`.
+    /// Undoes all codecs of bytes. The result must be `expected` bytes long; with `None`, any length up to the limit of a chunk
+    /// is accepted.
     pub(crate) fn unpack(
         &self,
         codecs: &Codecs,
@@ -66,7 +67,7 @@ impl Unpacker {
         }
     }
 
-    /// Undoes one codec. Where the length is not known, the result has at most the limit of a chunk.
+    /// Undoes one codec. If the length of the result is not known, it is bounded by the limit of a chunk.
     fn undo(&self, codec: BytesCodec, stored: Vec<u8>, expected: Option<u64>) -> Result<Vec<u8>> {
         let most = u64::from(self.limits().chunk).saturating_add(SLACK);
         if let Some(bytes) = expected {
@@ -86,6 +87,7 @@ impl Unpacker {
         }
     }
 
+    /// Decompresses a Blosc chunk, whose header must give the expected length.
     fn blosc(&self, stored: &[u8], expected: Option<u64>) -> Result<Vec<u8>> {
         let header = read_header(stored)?;
         let nbytes = u64::from(header.nbytes);
@@ -94,7 +96,7 @@ impl Unpacker {
             return Err(Error::unexpected(Code::Chunk, what, nbytes, expected));
         }
         Error::check_limit(Limit::Chunk, nbytes, self.limits().chunk.into())?;
-        // numcodecs passes over what is after a chunk.
+        // Like numcodecs, ignores bytes after the chunk.
         let stored = stored
             .get(..in_memory(header.ctbytes.into())?)
             .unwrap_or(stored);

@@ -1,11 +1,15 @@
 //! The compressor of version 2.
+//!
+//! ```text
+//!  "compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}     null: not compressed
+//! ```
 
 use super::Fields;
 use crate::codec::BytesCodec;
 use crate::error::unsupported;
 use bloscpack_error::Result;
 
-/// The compressor; `None` if chunks are not compressed.
+/// The codec that the compressor names; `None` if chunks are not compressed.
 pub(super) fn compressor(fields: &Fields<'_>) -> Result<Option<BytesCodec>> {
     let Some(value) = fields.get("compressor") else {
         return Ok(None);

@@ -1,4 +1,14 @@
 //! The codecs of version 3.
+//!
+//! ```text
+//!  "codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},                optional, at most one
+//!             {"name": "bytes", "configuration": {"endian": "little"}},                 or:
+//!             {"name": "sharding_indexed", "configuration": {"chunk_shape": [..], "codecs": [..], "index_location": "end",
+//!                 "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}},
+//!             {"name": "blosc", "configuration": {..}}, {"name": "crc32c"}]             any number of codecs of bytes
+//! ```
+//!
+//! A codec without a configuration may be its name alone. The settings of compressors are only needed for writing.
 
 use super::Fields;
 use crate::codec::{BytesCodec, Codecs, Serializer, Shard};
@@ -7,8 +17,8 @@ use bloscpack_dtype::ByteOrder;
 use bloscpack_error::{Error, Result};
 use serde_json::Value;
 
-/// Parses a list of codecs: transpositions, then one that makes bytes of elements, then any that change bytes. Returns also the
-/// byte order of the elements, where it is given.
+/// Parses a list of codecs: at most one transposition, then a codec that makes bytes of elements, then any number that change
+/// bytes. Also returns the byte order of the elements, if the list gives it.
 pub(super) fn parse(list: &[Value]) -> Result<(Codecs, Option<ByteOrder>)> {
     let (mut transpose, mut serializer, mut bytes) = (None, None, Vec::new());
     for value in list {
@@ -39,12 +49,14 @@ pub(super) fn parse(list: &[Value]) -> Result<(Codecs, Option<ByteOrder>)> {
     Ok((codecs, order))
 }
 
+/// The error for a codec that is not supported, or at another place in the list.
 fn unknown(name: &str) -> Error {
     let expected =
         "transpose, bytes, sharding_indexed, blosc, gzip, zstd, zlib, lz4 or crc32c in this order";
     unsupported("the codec", name, expected)
 }
 
+/// The codec of bytes with this name.
 fn bytes_codec(name: &str) -> Result<BytesCodec> {
     Ok(match name {
         "blosc" | "numcodecs.blosc" => BytesCodec::Blosc,
@@ -57,11 +69,12 @@ fn bytes_codec(name: &str) -> Result<BytesCodec> {
     })
 }
 
-/// The error for numbers of several bytes whose order is not given.
+/// The error for multi-byte numbers without a byte order.
 pub(super) fn no_endian() -> Error {
     wrong_field("bytes: endian", "nothing", "little or big")
 }
 
+/// The byte order in the configuration of `bytes`; `None` if it is missing.
 fn endian(fields: &Fields<'_>) -> Result<Option<ByteOrder>> {
     match fields.get("endian").map(Value::as_str) {
         None => Ok(None),
@@ -74,7 +87,7 @@ fn endian(fields: &Fields<'_>) -> Result<Option<ByteOrder>> {
     }
 }
 
-/// The order of axes. Early drafts had the letters `C` and `F`, which no reader has to know.
+/// The order of axes of a `transpose`. The letters `C` and `F` of early drafts are refused.
 fn order(fields: &Fields<'_>) -> Result<Vec<usize>> {
     let axes = fields.lengths("order")?;
     let narrow = |axis: &u64| usize::try_from(*axis).ok();
@@ -82,6 +95,7 @@ fn order(fields: &Fields<'_>) -> Result<Vec<usize>> {
     order.ok_or_else(|| wrong_field("transpose: order", format!("{axes:?}"), "numbers of axes"))
 }
 
+/// The configuration of `sharding_indexed`, and the byte order of the elements in its chunks.
 fn shard(fields: &Fields<'_>) -> Result<(Shard, Option<ByteOrder>)> {
     let (codecs, order) = parse(fields.list("codecs")?)?;
     let (index, index_order) = parse(fields.list("index_codecs")?)?;

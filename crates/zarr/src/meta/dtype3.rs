@@ -1,4 +1,15 @@
-//! Data types of version 3, as zarr-python 3.1 and the specification write them.
+//! Data types of version 3, in the spelling of zarr-python 3.1 and of the specification.
+//!
+//! | data type | dtype |
+//! |---|---|
+//! | `bool`, `int8` to `uint64`, `float16` to `float64`, `complex64`, `complex128` | the NumPy type of this name |
+//! | `r*`, such as `r16`; `raw_bytes` with `length_bytes` | void |
+//! | `null_terminated_bytes` with `length_bytes` | bytes (`S`) |
+//! | `fixed_length_utf32` with `length_bytes` | text (`U`) |
+//! | `numpy.datetime64`, `numpy.timedelta64` with `unit` and `scale_factor` | `M8`, `m8` |
+//! | `struct`, `structured` with `fields` | packed fields |
+//!
+//! The byte order is not part of the data type: the codec `bytes` gives it.
 
 use super::{Fields, Format};
 use crate::error::{cannot_store, unsupported, wrong_field};
@@ -6,7 +17,7 @@ use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
 use bloscpack_error::Result;
 use serde_json::{Value, json};
 
-/// Types that are a name alone.
+/// Data types that consist of a name alone.
 const CORE: [(&str, DType); 14] = [
     ("bool", DType::BOOL),
     ("int8", DType::I8),
@@ -24,7 +35,7 @@ const CORE: [(&str, DType); 14] = [
     ("complex128", DType::C128),
 ];
 
-/// The type that a value describes, little-endian.
+/// The dtype of a data type, in little-endian byte order.
 pub(super) fn read(value: &Value) -> Result<DType> {
     let (name, fields) = Fields::named("data_type", value)?;
     if let Some((_, dtype)) = CORE.iter().find(|(core, _)| *core == name) {
@@ -54,18 +65,18 @@ pub(super) fn read(value: &Value) -> Result<DType> {
     dtype.map_err(wrong)
 }
 
-/// Whether the byte order makes a difference.
+/// Whether the elements have more than one possible byte order.
 pub(super) fn has_order(dtype: &DType) -> bool {
     dtype.clone().with_order(ByteOrder::Big).is_big()
 }
 
-/// The bits of a type `r*`: a multiple of 8.
+/// The bits of a type `r*`, a multiple of 8; `None` for other names.
 fn raw_bits(name: &str) -> Option<u64> {
     let bits: u64 = name.strip_prefix('r')?.parse().ok()?;
     (bits.is_multiple_of(8) && bits > 0).then_some(bits)
 }
 
-/// The code of a time.
+/// The code of a time, such as `<M8[10us]`.
 fn time(code: &str, fields: &Fields<'_>) -> Result<String> {
     let unit = fields.text("unit")?;
     let count = match fields.get("scale_factor") {
@@ -74,13 +85,13 @@ fn time(code: &str, fields: &Fields<'_>) -> Result<String> {
     };
     Ok(match (unit, count) {
         ("generic", _) => format!("<{code}"),
-        // NumPy has it by another name, too.
+        // NumPy calls it `us`.
         ("μs" | "µs", count) => format!("<{code}[{count}us]"),
         (unit, count) => format!("<{code}[{count}{unit}]"),
     })
 }
 
-/// Packed fields: `[name, type]`, or objects with `name` and `data_type`.
+/// Packed fields: each is `[name, type]`, or an object with `name` and `data_type`.
 fn structured(fields: &Fields<'_>) -> Result<DType> {
     let list = fields.list("fields")?;
     let mut found = Vec::new();
@@ -101,7 +112,7 @@ fn structured(fields: &Fields<'_>) -> Result<DType> {
     dtype.map_err(|error| wrong_field("fields", Value::from(list), error.to_string()))
 }
 
-/// The description of a type, whatever its byte order.
+/// The data type of a dtype. Its byte order is ignored.
 pub(super) fn write(dtype: &DType) -> Result<Value> {
     let plain = dtype.clone().with_order(ByteOrder::Little);
     if let Some((name, _)) = CORE.iter().find(|(_, core)| *core == plain) {
@@ -127,11 +138,13 @@ pub(super) fn write(dtype: &DType) -> Result<Value> {
     })
 }
 
+/// The configuration of a time.
 fn unit_of(unit: &bloscpack_dtype::TimeUnit) -> Value {
     let base = unit.base.map_or("generic", bloscpack_dtype::TimeBase::code);
     json!({ "unit": base, "scale_factor": unit.count })
 }
 
+/// The data types of fields. Fields that are arrays have none.
 fn write_fields(of: &Struct) -> Result<Vec<Value>> {
     let each = |field: &Field| {
         if !field.shape.is_empty() {

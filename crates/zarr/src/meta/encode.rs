@@ -1,4 +1,4 @@
-//! Metadata, written.
+//! Encodes the metadata of arrays and groups.
 
 use super::{Format, dtype3, fill};
 use crate::error::cannot_store;
@@ -10,10 +10,10 @@ use bloscpack_error::{Error, Result};
 use bloscpack_wire::internal::{Members, json};
 use serde_json::{Value, json};
 
-/// Files of metadata: their names and texts.
+/// Metadata files: their names and texts.
 pub(crate) type Encoded = Vec<(&'static str, String)>;
 
-/// The metadata of an array.
+/// The metadata files of an array: `.zarray` and, if there are attributes, `.zattrs`; or `zarr.json`.
 pub(crate) fn array(new: &NewArray) -> Result<Encoded> {
     check_dtype(new.format, &new.dtype)?;
     match new.format {
@@ -22,6 +22,7 @@ pub(crate) fn array(new: &NewArray) -> Result<Encoded> {
     }
 }
 
+/// The files of version 2. The names of the axes become the attribute `_ARRAY_DIMENSIONS`.
 fn array_v2(new: &NewArray) -> Result<Encoded> {
     let settings = &new.settings;
     let array = json!({
@@ -48,7 +49,7 @@ fn array_v2(new: &NewArray) -> Result<Encoded> {
     Ok(files)
 }
 
-/// The attributes with the names of the axes, as xarray reads them in version 2.
+/// Attributes with the names of the axes as `_ARRAY_DIMENSIONS`, from which xarray reads them in version 2.
 pub(crate) fn dimensioned(attributes: &str, names: Option<&[String]>) -> Result<String> {
     let is_there = Members::of(attributes).any(|member| member.is(DIMENSIONS));
     match names {
@@ -59,7 +60,7 @@ pub(crate) fn dimensioned(attributes: &str, names: Option<&[String]>) -> Result<
     }
 }
 
-/// The text of an object with one more member at its end.
+/// The text of a JSON object with one more member at its end.
 fn with_member(text: &str, name: &str, value: &str) -> Result<String> {
     let open = text.trim_ascii().strip_suffix('}').map(str::trim_ascii_end);
     let open = open.ok_or_else(|| Error::bug("attributes that are not an object"))?;
@@ -67,6 +68,7 @@ fn with_member(text: &str, name: &str, value: &str) -> Result<String> {
     Ok(format!("{open}{comma}{}: {value}}}", Value::from(name)))
 }
 
+/// The `zarr.json` of an array, with a default chunk key encoding and no storage transformers.
 fn array_v3(new: &NewArray) -> Result<String> {
     let mut members = vec![
         ("zarr_format", json!(3)),
@@ -94,7 +96,8 @@ fn array_v3(new: &NewArray) -> Result<String> {
     object(members, &new.attributes)
 }
 
-/// An object with attributes, whose text is kept, except for the numbers that only Python reads.
+/// The text of a JSON object with these members and with attributes. The text of the attributes is kept, except for `NaN` and
+/// infinities, which only Python reads: they become strings.
 fn object(members: Vec<(&'static str, Value)>, attributes: &str) -> Result<String> {
     let plain = json::plain(attributes).map_err(|error| Error::bug(error.to_string()))?;
     let mut text = "{".to_owned();
@@ -106,7 +109,7 @@ fn object(members: Vec<(&'static str, Value)>, attributes: &str) -> Result<Strin
     Ok(text)
 }
 
-/// Orders of the bytes of elements, where they have one.
+/// The codec `bytes`, with the byte order of elements that have one.
 fn bytes_codec(dtype: &DType) -> Value {
     match (
         dtype3::has_order(dtype) && dtype.fields().is_none(),
@@ -118,6 +121,7 @@ fn bytes_codec(dtype: &DType) -> Value {
     }
 }
 
+/// The codecs of an array: transposition, bytes, Blosc; in shards if there are any.
 fn codecs_v3(new: &NewArray) -> Value {
     let settings = &new.settings;
     let mut codecs = Vec::new();
@@ -163,7 +167,7 @@ fn shuffle_name(filter: Filter) -> &'static str {
     }
 }
 
-/// The metadata of a group, with that of the arrays in it: by path, the texts of their files.
+/// The metadata files of a group with consolidated metadata: copies of the files in `arrays`, by path.
 pub(crate) fn group(
     format: Format,
     attributes: &str,
@@ -175,7 +179,7 @@ pub(crate) fn group(
     }
 }
 
-/// The metadata of a group that says nothing of what is in it.
+/// The metadata files of a group without consolidated metadata.
 pub(crate) fn plain_group(format: Format, attributes: &str) -> Result<Encoded> {
     match format {
         Format::V2 => {
@@ -192,6 +196,7 @@ pub(crate) fn plain_group(format: Format, attributes: &str) -> Result<Encoded> {
     }
 }
 
+/// The files of version 2: `.zgroup`, `.zmetadata`, and `.zattrs` if there are attributes.
 fn group_v2(attributes: &str, arrays: &[(String, Encoded)]) -> Result<Encoded> {
     let group = pretty(&json!({ "zarr_format": 2 }))?;
     let has_attributes = Members::of(attributes).next().is_some();
@@ -214,6 +219,7 @@ fn group_v2(attributes: &str, arrays: &[(String, Encoded)]) -> Result<Encoded> {
     Ok(files)
 }
 
+/// The `zarr.json` of a group, with the metadata of its members in `consolidated_metadata`.
 fn group_v3(attributes: &str, arrays: &[(String, Encoded)]) -> Result<Encoded> {
     let mut texts = Vec::new();
     for (path, files) in arrays {
@@ -236,7 +242,7 @@ fn pretty(value: &Value) -> Result<String> {
     serde_json::to_string_pretty(value).map_err(|error| Error::bug(error.to_string()))
 }
 
-/// Refuses types that a version does not have.
+/// Refuses dtypes that a version cannot store, with the reason.
 fn check_dtype(format: Format, dtype: &DType) -> Result<()> {
     let refuse = |reason| Err(cannot_store(dtype, format, reason));
     if dtype.has_object() {
@@ -256,7 +262,7 @@ fn check_dtype(format: Format, dtype: &DType) -> Result<()> {
     }
 }
 
-/// Whether fields follow one another without gaps, also within them.
+/// Whether fields follow each other without gaps and without titles, at all levels.
 fn is_packed(dtype: &DType) -> bool {
     let bloscpack_dtype::Kind::Struct(of) = dtype.kind() else {
         return true;
@@ -265,7 +271,7 @@ fn is_packed(dtype: &DType) -> bool {
     ends(of) == Some(dtype.itemsize()) && of.fields.iter().all(within)
 }
 
-/// Where the last field ends, if each begins where the one before ends.
+/// The end of the last field; `None` if there are gaps between fields.
 fn ends(of: &Struct) -> Option<u64> {
     of.fields.iter().try_fold(0u64, |end, field| {
         let count = field

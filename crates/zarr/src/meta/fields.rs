@@ -1,4 +1,4 @@
-//! JSON documents, and their fields.
+//! Parses JSON documents, and reads their fields.
 
 use crate::error::wrong_field;
 use bloscpack_error::{Code, Error, Result};
@@ -6,10 +6,10 @@ use bloscpack_wire::internal::{Members, json};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// The members in which numbers that only Python writes, such as `NaN`, may occur: as strings in the values.
+/// The members in which `NaN` and infinities, which only Python writes, may occur. Their values get them as strings.
 const WITH_FLOATS: [&str; 3] = ["attributes", "consolidated_metadata", "fill_value"];
 
-/// The text of a JSON object in which numbers that only Python writes may occur.
+/// Checks that this is the text of a JSON object, in which `NaN` and infinities may occur, and returns it trimmed.
 pub(crate) fn object_text(text: &[u8]) -> Result<&str> {
     json::check(text).map_err(not_json)?;
     let text = std::str::from_utf8(text).map_err(not_json)?;
@@ -21,11 +21,12 @@ pub(crate) fn object_text(text: &[u8]) -> Result<&str> {
     }
 }
 
+/// The error for text that is not JSON.
 fn not_json(error: impl fmt::Display) -> Error {
     Error::new(Code::Metadata, format!("not JSON: {error}"))
 }
 
-/// The JSON object of a file of metadata, with its text.
+/// The JSON object in a metadata file, with its text.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     text: &'a str,
@@ -33,6 +34,7 @@ pub(crate) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
+    /// Parses a metadata file. If a name occurs twice, the last value counts.
     pub(crate) fn parse(text: &'a [u8]) -> Result<Self> {
         let text = object_text(text)?;
         let mut object = Map::new();
@@ -58,7 +60,7 @@ impl<'a> Document<'a> {
         found.last().map(|member| member.text)
     }
 
-    /// The text of the attributes.
+    /// The text of the attributes; `{}` if they are missing or null.
     pub(crate) fn attributes(&self) -> Result<&'a str> {
         match self.member("attributes") {
             None | Some("null") => Ok("{}"),
@@ -75,7 +77,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The fields of an object.
+/// The fields of a JSON object, for parsing with errors that name the field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a> {
     /// The name of the object, for errors.
@@ -84,7 +86,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a value.
+    /// The fields of a value, which must be an object.
     pub(crate) fn of(name: &'a str, value: &'a Value) -> Result<Self> {
         match value {
             Value::Object(object) => Ok(Self { name, object }),
@@ -92,7 +94,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A name with an object `configuration`, which may be missing, or the name alone, as version 3 writes codecs and types.
+    /// The name and the configuration of a codec or type of version 3: an object with both, or the name alone.
     pub(crate) fn named(what: &'a str, value: &'a Value) -> Result<(&'a str, Self)> {
         static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
         if let Value::String(name) = value {
@@ -118,7 +120,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A field; `None` if it is missing or null.
+    /// The value of a field; `None` if it is missing or null.
     pub(crate) fn get(&self, field: &str) -> Option<&'a Value> {
         self.object.get(field).filter(|value| !value.is_null())
     }
@@ -127,7 +129,7 @@ impl<'a> Fields<'a> {
         self.object.keys().map(String::as_str)
     }
 
-    /// The field as an error names it.
+    /// The field as errors name it.
     pub(crate) fn path(&self, field: &str) -> String {
         match self.name {
             "" => field.to_owned(),
@@ -135,12 +137,14 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The error for a field with a wrong value.
     fn wrong(&self, field: &str, expected: &str) -> Error {
         let found = self.object.get(field);
         let found = found.map_or_else(|| "nothing".to_owned(), Value::to_string);
         wrong_field(self.path(field), found, expected)
     }
 
+    /// The value of a field, which may be null but must exist.
     pub(crate) fn required(&self, field: &str) -> Result<&'a Value> {
         self.object
             .get(field)
@@ -152,6 +156,7 @@ impl<'a> Fields<'a> {
         text.ok_or_else(|| self.wrong(field, "a string"))
     }
 
+    /// A whole number of 0 or more.
     pub(crate) fn number(&self, field: &str) -> Result<u64> {
         let number = self.get(field).and_then(Value::as_u64);
         number.ok_or_else(|| self.wrong(field, "a whole number that is not negative"))
@@ -163,14 +168,14 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| self.wrong(field, "a list"))
     }
 
-    /// A list of lengths.
+    /// A list of lengths: whole numbers of 0 or more.
     pub(crate) fn lengths(&self, field: &str) -> Result<Vec<u64>> {
         let lengths = self.list(field)?.iter().map(Value::as_u64);
         let lengths: Option<Vec<u64>> = lengths.collect();
         lengths.ok_or_else(|| self.wrong(field, "a list of whole numbers that are not negative"))
     }
 
-    /// A separator of names, or another one if it is missing.
+    /// A separator of names, `.` or `/`; `default` if the field is missing.
     pub(crate) fn separator(&self, field: &str, default: char) -> Result<char> {
         match self.get(field).map(|value| value.as_str()) {
             None => Ok(default),
@@ -180,7 +185,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Refuses a number other than this one.
+    /// Refuses a field that is not this number.
     pub(crate) fn expect(&self, field: &str, number: u64) -> Result<()> {
         if self.number(field)? == number {
             Ok(())

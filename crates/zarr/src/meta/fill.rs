@@ -1,4 +1,15 @@
-//! Fill values, read and written.
+//! Fill values.
+//!
+//! | dtype | JSON |
+//! |---|---|
+//! | bool, integers | `true`, `5` |
+//! | floats | `0.5`, `"NaN"`, `"Infinity"`, `"-Infinity"`; in version 3 also the bits, `"0x7fc00001"` |
+//! | complex | `[re, im]` |
+//! | times | the count of units, or `"NaT"` |
+//! | text | `"abc"` |
+//! | bytes, void | Base64; in version 3 also a list of numbers |
+//! | fields | Base64; in version 3 also an object of the values by name |
+//! | any but text, bytes, void and fields, by some writers | numbers in quotes, `NaN` without quotes |
 
 use super::Format;
 use crate::error::wrong_field;
@@ -10,8 +21,8 @@ use bloscpack_error::checked::zeros;
 use bloscpack_wire::internal::{Member, Members, json as python_json};
 use serde_json::{Value, json};
 
-/// The bytes of an element that the JSON of a fill value describes. Null leaves it open: zarr-python then reads times as "not a
-/// time", and `None` stands for zeros.
+/// The element that the JSON text of a fill value describes. `None` and null are `None`, which reads as zeros; for times they
+/// are "not a time", as in zarr-python.
 pub(super) fn read(format: Format, dtype: &DType, text: Option<&str>) -> Result<Option<Vec<u8>>> {
     let text = text.filter(|text| *text != "null");
     if text.is_none() && !is_time(dtype) {
@@ -27,14 +38,15 @@ pub(super) fn read(format: Format, dtype: &DType, text: Option<&str>) -> Result<
     Ok(Some(element))
 }
 
+/// Whether elements are times or spans of time.
 fn is_time(dtype: &DType) -> bool {
     matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_))
 }
 
-/// Puts the value that this JSON describes into the bytes of an element, which are zeros.
+/// Writes the value in this JSON text into `element`, which contains zeros; `None` if it does not fit the dtype.
 fn put(format: Format, dtype: &DType, text: &str, element: &mut [u8]) -> Option<()> {
     let value = &python_json::parse(text.as_bytes()).ok()?;
-    // `NaN` without quotes is a number, and no text.
+    // `NaN` without quotes is a number, not text.
     let is_bare = value.is_string() && !text.starts_with('"');
     let is_zero = value == &json!(0) || value == &json!("") || value == &json!(0.0);
     match dtype.kind() {
@@ -42,12 +54,12 @@ fn put(format: Format, dtype: &DType, text: &str, element: &mut [u8]) -> Option<
         _ if is_bare => None,
         Kind::Complex => complex(value, dtype.order(), element),
         Kind::Datetime(_) | Kind::Timedelta(_) => moment(value, dtype.order(), element),
-        // Before version 3, zero was written for any type.
+        // Writers of version 2 use zero for any type.
         Kind::Text | Kind::Bytes | Kind::Void | Kind::Struct(_) if is_zero => Some(()),
         Kind::Struct(of) if format == Format::V3 && value.is_object() => fields(of, text, element),
         Kind::Bytes | Kind::Void | Kind::Struct(_) => {
             bytes(format, value, dtype, element)?;
-            // The bytes of fields are little-endian, whatever the byte order of the chunks.
+            // The bytes of fields are little-endian, even if the chunks are big-endian.
             if format == Format::V3 {
                 dtype.to_little(element);
             }
@@ -65,7 +77,7 @@ fn put(format: Format, dtype: &DType, text: &str, element: &mut [u8]) -> Option<
     }
 }
 
-/// The members of an object, by the names of the fields. A field without one has its default, as in zarr-python.
+/// The members of an object, by the names of the fields. A missing field has its default, as in zarr-python.
 fn fields(of: &Struct, text: &str, element: &mut [u8]) -> Option<()> {
     let is_field = |member: Member<'_>| of.fields.iter().any(|field| member.is(&field.name));
     if !Members::of(text).all(is_field) {
@@ -87,7 +99,7 @@ fn fields(of: &Struct, text: &str, element: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// A number, a name of one that JSON has not, or the bits in hexadecimal digits.
+/// A number, the name of one that JSON lacks, or its bits in hexadecimal digits.
 fn float(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let hex = value.as_str().and_then(|text| text.strip_prefix("0x"));
     if let Some(digits) = hex {
@@ -108,6 +120,7 @@ fn float(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     }
 }
 
+/// Writes the bits of a float, given as hexadecimal digits.
 fn bits(digits: &str, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let bits = u64::from_str_radix(digits, 16).ok()?;
     let bytes = bits.to_be_bytes();
@@ -122,7 +135,7 @@ fn bits(digits: &str, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// Both parts; some writers have a single number, or the name of one, for both of them.
+/// Both parts. Some writers give a single number, or the name of one, for both.
 fn complex(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let (re, im) = element.split_at_mut_checked(element.len() / 2)?;
     match value.as_array().map(Vec::as_slice) {
@@ -141,7 +154,7 @@ fn complex(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     }
 }
 
-/// The count of units.
+/// The count of units of a time, or `NaT`.
 fn moment(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let count = match value.as_str() {
         Some("NaT") => return not_a_time(order, element),
@@ -151,10 +164,12 @@ fn moment(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     put_count(count, order, element)
 }
 
+/// Writes NumPy's "not a time", the smallest int64.
 fn not_a_time(order: ByteOrder, element: &mut [u8]) -> Option<()> {
     put_count(i64::MIN, order, element)
 }
 
+/// Writes an int64 in this byte order. `None` if the element has another length.
 fn put_count(count: i64, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let bytes = match order {
         ByteOrder::Little => count.to_le_bytes(),
@@ -163,7 +178,7 @@ fn put_count(count: i64, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     (element.len() == bytes.len()).then(|| element.copy_from_slice(&bytes))
 }
 
-/// Base64, or in version 3 a list of numbers.
+/// Base64, or in version 3 a list of numbers. Only `S` elements may be longer than the value.
 fn bytes(format: Format, value: &Value, dtype: &DType, element: &mut [u8]) -> Option<()> {
     let found: Vec<u8> = match value {
         Value::String(text) => STANDARD.decode(text).ok()?,
@@ -180,7 +195,7 @@ fn bytes(format: Format, value: &Value, dtype: &DType, element: &mut [u8]) -> Op
     Some(())
 }
 
-/// The value that describes the bytes of an element.
+/// The JSON value that describes an element.
 pub(super) fn write(format: Format, dtype: &DType, element: &[u8]) -> Value {
     match dtype.kind() {
         Kind::Float => write_float(format, dtype.order(), element),
@@ -202,13 +217,13 @@ pub(super) fn write(format: Format, dtype: &DType, element: &[u8]) -> Value {
                 ByteOrder::Big => i64::from_be_bytes(count).into(),
             }
         }
-        // With the zeros at the end: TensorStore wants all bytes, and others do not mind them.
+        // With the zeros at the end: TensorStore requires all bytes, and other readers accept them.
         Kind::Bytes | Kind::Void | Kind::Struct(_) => STANDARD.encode(element).into(),
         _ => dtype.value(element),
     }
 }
 
-/// A number; not-a-numbers that are not the usual one have their bits in version 3.
+/// A number, or the name of one that JSON lacks. In version 3, an unusual NaN is written as its bits.
 fn write_float(format: Format, order: ByteOrder, element: &[u8]) -> Value {
     let plain = u64::try_from(element.len())
         .ok()
@@ -232,7 +247,7 @@ fn write_float(format: Format, order: ByteOrder, element: &[u8]) -> Value {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             format!("0x{digits}").into()
         }
-        // Extended floats: JSON has no number for them.
+        // Extended floats, for which JSON has no number.
         Value::Object(_) => Value::Null,
         number => number,
     }

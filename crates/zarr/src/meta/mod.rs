@@ -1,4 +1,4 @@
-//! [`ArrayMeta`]: what the metadata of an array says, of either version.
+//! [`ArrayMeta`]: the metadata of an array, of either version.
 
 mod codecs2;
 mod codecs3;
@@ -25,14 +25,14 @@ pub(crate) use fields::{Document, Fields, object_text};
 /// A version of Zarr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Version 2: `.zarray`, `.zgroup` and `.zattrs`.
+    /// Version 2: `.zarray`, `.zgroup`, `.zattrs` and `.zmetadata`.
     V2,
     /// Version 3: `zarr.json`.
     V3,
 }
 
 impl Format {
-    /// The name as a layout.
+    /// The name in commands and reports: `zarr2` or `zarr3`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,38 +48,56 @@ impl fmt::Display for Format {
     }
 }
 
-/// The metadata of an array, parsed.
+/// The parsed metadata of an array, of either version.
+///
+/// ```
+/// use bloscpack_wire::Limits;
+/// use bloscpack_zarr::ArrayMeta;
+/// let text = br#"{"zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<f8", "compressor": {"id": "zstd"},
+///     "filters": null, "fill_value": "NaN", "order": "F"}"#;
+/// let meta = ArrayMeta::parse_v2(text, None, &Limits::new())?;
+/// assert_eq!((meta.nbytes(), meta.chunk_shape.as_slice()), (192, [2, 3].as_slice()));
+/// assert_eq!(meta.codecs.names(), ["transpose", "bytes", "zstd"]);
+/// assert_eq!(meta.fill.map(|element| element.len()), Some(8));
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ArrayMeta {
-    /// The version.
+    /// The version of Zarr.
     pub format: Format,
-    /// Elements along each axis.
+    /// Elements along each axis, at most 64 axes. An array without axes has one element.
     pub shape: Vec<u64>,
-    /// Elements of a chunk along each axis, each at least 1. All chunks have as many, also those at the end of an axis.
+    /// Elements of a chunk file along each axis, each at least 1. All chunks have this shape, including those at the end of an
+    /// axis.
     pub chunk_shape: Vec<u64>,
-    /// The type of the elements, in the byte order that they are stored in.
+    /// The type of the elements, in the byte order in which they are stored.
     pub dtype: DType,
-    /// The names of the chunks.
+    /// How chunk files are named.
     pub keys: ChunkKeys,
-    /// The bytes of an element of which no chunk is stored; `None` if the metadata leaves that open, and zeros are read.
+    /// The fill value: the bytes of one element, in the byte order of the dtype. `None` if the metadata does not give one;
+    /// zeros are read then.
     pub fill: Option<Vec<u8>>,
     /// How chunks are encoded.
     pub codecs: Codecs,
-    /// The attributes: the text of a JSON object, in which Python's `NaN` may occur.
+    /// The attributes: the text of a JSON object, in the spelling of the file. The numbers `NaN` and `Infinity` of Python may
+    /// occur in it.
     pub attributes: String,
-    /// The names of the axes.
+    /// The names of the axes; an axis may have none. Always `None` in version 2, where xarray stores them as an attribute.
     pub dimension_names: Option<Vec<Option<String>>>,
 }
 
-/// The most axes that an array of NumPy has.
+/// The maximum number of axes. NumPy has the same.
 const MAX_AXES: usize = 64;
 
 impl ArrayMeta {
-    /// The metadata of version 2: the text of `.zarray`, and that of `.zattrs` if there is one.
+    /// Parses the metadata of version 2: the text of `.zarray`, and of `.zattrs` if that exists.
     ///
     /// # Errors
-    /// Returns errors for damage, for anything that is not supported, and for what exceeds a limit.
+    /// Returns [`Code::Metadata`](bloscpack_error::Code::Metadata) for text that is not JSON, missing fields and impossible
+    /// values; [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for filters, compressors and dtypes that this crate
+    /// does not have; and [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for an array over the limit `total`, a chunk
+    /// over `chunk`, or a shard index over `offsets`.
     pub fn parse_v2(array: &[u8], attributes: Option<&[u8]>, limits: &Limits) -> Result<Self> {
         let attributes = match attributes {
             Some(text) => object_text(text)?.to_owned(),
@@ -88,15 +106,16 @@ impl ArrayMeta {
         v2::parse(&Document::parse(array)?, attributes)?.checked(limits)
     }
 
-    /// The metadata of version 3: the text of `zarr.json`.
+    /// Parses the metadata of version 3: the text of `zarr.json`.
     ///
     /// # Errors
-    /// Returns errors for damage, for anything that is not supported, and for what exceeds a limit.
+    /// Returns the errors of [`parse_v2`](Self::parse_v2), and [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for
+    /// unknown fields that must be understood.
     pub fn parse_v3(array: &[u8], limits: &Limits) -> Result<Self> {
         v3::parse(&Document::parse(array)?)?.checked(limits)
     }
 
-    /// Refuses what no array can be, or what exceeds a limit.
+    /// Refuses impossible shapes, codecs that do not fit them, and what exceeds a limit.
     fn checked(self, limits: &Limits) -> Result<Self> {
         let axes = self.shape.len();
         if axes > MAX_AXES {
@@ -120,6 +139,7 @@ impl ArrayMeta {
         Ok(self)
     }
 
+    /// Refuses another number of names than axes.
     fn check_names(&self) -> Result<()> {
         let axes = self.shape.len();
         match &self.dimension_names {
@@ -131,21 +151,22 @@ impl ArrayMeta {
         }
     }
 
-    /// Elements along each axis of the smallest part that can be read: a chunk, or where chunks are sharded, one in a shard.
+    /// Elements along each axis of the smallest part that is decoded on its own: a chunk, or in a sharded array a chunk within
+    /// a shard.
     #[must_use]
     pub fn inner_chunk_shape(&self) -> &[u64] {
         self.codecs.inner_shape(&self.chunk_shape)
     }
 
-    /// Bytes of all elements.
+    /// Uncompressed bytes of all elements, without padding.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
-        // Checked, when this was made.
+        // Parsing has checked that the product does not overflow.
         byte_len(&self.shape, self.dtype.itemsize()).unwrap_or(u64::MAX)
     }
 }
 
-/// Refuses elements that have no bytes of their own.
+/// Refuses Python objects, and elements of 0 bytes.
 fn check_dtype(dtype: &DType) -> Result<()> {
     if dtype.itemsize() == 0 || dtype.has_object() {
         let expected = "elements of a fixed number of bytes";
@@ -155,7 +176,7 @@ fn check_dtype(dtype: &DType) -> Result<()> {
     }
 }
 
-/// Refuses chunks without elements, or of another number of axes.
+/// Refuses chunks with another number of axes, or without elements.
 fn check_chunks(field: &str, chunk: &[u64], axes: usize) -> Result<()> {
     if chunk.len() == axes && chunk.iter().all(|len| *len > 0) {
         Ok(())
@@ -165,7 +186,7 @@ fn check_chunks(field: &str, chunk: &[u64], axes: usize) -> Result<()> {
     }
 }
 
-/// Checks a chunk of this shape, and all that it consists of.
+/// Checks the codecs of a chunk of this shape, and of the smaller chunks in it.
 fn check_codecs(codecs: &Codecs, chunk: &[u64], itemsize: u64, limits: &Limits) -> Result<()> {
     if let Some(order) = &codecs.transpose {
         let mut sorted = order.clone();
@@ -197,7 +218,7 @@ fn check_codecs(codecs: &Codecs, chunk: &[u64], itemsize: u64, limits: &Limits) 
         is_whole.then(|| len / inner).ok_or_else(wrong)
     });
     let counts = counts.collect::<Result<Vec<u64>>>()?;
-    // A shard of 2^63 bytes has fewer chunks.
+    // A shard of less than 2^63 bytes has fewer chunks.
     let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
     Error::check_limit(Limit::Offsets, count.saturating_mul(16), limits.offsets)?;
     check_codecs(&shard.codecs, inner, itemsize, limits)

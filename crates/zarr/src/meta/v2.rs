@@ -1,4 +1,12 @@
-//! `.zarray` of version 2.
+//! `.zarray`: the metadata of an array of version 2.
+//!
+//! ```text
+//!  {"zarr_format": 2, "shape": [1000, 50], "chunks": [100, 50], "dtype": "<f8", "order": "C", "filters": null,
+//!   "fill_value": 0, "compressor": {"id": "blosc", ..}, "dimension_separator": "."}
+//! ```
+//!
+//! `dtype` is a code of NumPy, or a list of fields. `order` is C or F. `dimension_separator` may be missing. Filters are not
+//! supported.
 
 use super::codecs2::compressor;
 use super::{ArrayMeta, Document, Fields, Format, check_dtype, fill};
@@ -8,6 +16,7 @@ use crate::keys::ChunkKeys;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 
+/// The metadata in a `.zarray`, with attributes that were read from `.zattrs`.
 pub(super) fn parse(document: &Document<'_>, attributes: String) -> Result<ArrayMeta> {
     let fields = &document.fields();
     fields.expect("zarr_format", 2)?;
@@ -33,7 +42,7 @@ pub(super) fn parse(document: &Document<'_>, attributes: String) -> Result<Array
     })
 }
 
-/// The dtype: the code of NumPy, or a list of fields.
+/// The dtype: a code of NumPy, or a list of fields.
 fn dtype(fields: &Fields<'_>) -> Result<DType> {
     let value = fields.required("dtype")?;
     let parsed = match value.as_str() {
@@ -43,7 +52,7 @@ fn dtype(fields: &Fields<'_>) -> Result<DType> {
     parsed.map_err(|error| wrong_field("dtype", value, error.to_string()))
 }
 
-/// The order in which the axes of a chunk are stored, if it is not that of C.
+/// The order in which the axes of a chunk are stored; `None` for C order.
 fn transpose(fields: &Fields<'_>, axes: usize) -> Result<Option<Vec<usize>>> {
     match fields.text("order")? {
         "C" => Ok(None),
@@ -53,6 +62,7 @@ fn transpose(fields: &Fields<'_>, axes: usize) -> Result<Option<Vec<usize>>> {
     }
 }
 
+/// Refuses filters. The error names the first.
 fn check_filters(fields: &Fields<'_>) -> Result<()> {
     let Some(filters) = fields.get("filters") else {
         return Ok(());

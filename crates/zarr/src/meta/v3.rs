@@ -1,4 +1,14 @@
-//! `zarr.json` of an array.
+//! `zarr.json`: the metadata of an array of version 3.
+//!
+//! ```text
+//!  {"zarr_format": 3, "node_type": "array", "shape": [1000, 50], "data_type": "float64", "fill_value": 0,
+//!   "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [100, 50]}},
+//!   "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+//!   "codecs": [..], "attributes": {..}, "dimension_names": ["row", null], "storage_transformers": []}
+//! ```
+//!
+//! Attributes, dimension names and storage transformers may be missing. Unknown fields are refused unless they are objects with
+//! `"must_understand": false`.
 
 use super::{ArrayMeta, Document, Fields, Format, check_dtype, codecs3, dtype3, fill};
 use crate::error::{unsupported, wrong_field};
@@ -7,7 +17,7 @@ use bloscpack_dtype::ByteOrder;
 use bloscpack_error::Result;
 use serde_json::Value;
 
-/// The fields that an array may have. Any other has to say that it need not be understood.
+/// The fields that an array may have.
 const KNOWN: [&str; 12] = [
     "zarr_format",
     "node_type",
@@ -23,6 +33,7 @@ const KNOWN: [&str; 12] = [
     "consolidated_metadata",
 ];
 
+/// The metadata in a `zarr.json` of an array.
 pub(super) fn parse(document: &Document<'_>) -> Result<ArrayMeta> {
     let fields = &document.fields();
     fields.expect("zarr_format", 3)?;
@@ -39,7 +50,7 @@ pub(super) fn parse(document: &Document<'_>) -> Result<ArrayMeta> {
     }
     let (codecs, order) = codecs3::parse(fields.list("codecs")?)?;
     let dtype = dtype3::read(fields.required("data_type")?)?;
-    // Fields are little-endian then, as zarr-python 3.1 writes them.
+    // Without a byte order, fields are little-endian, as zarr-python 3.1 writes them.
     if order.is_none() && dtype3::has_order(&dtype) && dtype.fields().is_none() {
         return Err(codecs3::no_endian());
     }
@@ -58,6 +69,7 @@ pub(super) fn parse(document: &Document<'_>) -> Result<ArrayMeta> {
     })
 }
 
+/// Refuses unknown fields, unless they say that they need not be understood.
 fn check_known(fields: &Fields<'_>) -> Result<()> {
     let unknown = fields.keys().filter(|key| !KNOWN.contains(key));
     for key in unknown {
@@ -71,6 +83,7 @@ fn check_known(fields: &Fields<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The shape of the chunks of a regular grid. Other grids are refused.
 fn chunk_shape(fields: &Fields<'_>) -> Result<Vec<u64>> {
     let value = fields.required("chunk_grid")?;
     match Fields::named("chunk_grid", value)? {
@@ -79,6 +92,7 @@ fn chunk_shape(fields: &Fields<'_>) -> Result<Vec<u64>> {
     }
 }
 
+/// The encoding of chunk names: `default` or `v2`.
 fn keys(fields: &Fields<'_>) -> Result<ChunkKeys> {
     let value = fields.required("chunk_key_encoding")?;
     match Fields::named("chunk_key_encoding", value)? {
@@ -91,6 +105,7 @@ fn keys(fields: &Fields<'_>) -> Result<ChunkKeys> {
     }
 }
 
+/// The names of the axes; null is an axis without a name.
 fn dimension_names(fields: &Fields<'_>) -> Result<Option<Vec<Option<String>>>> {
     let Some(value) = fields.get("dimension_names") else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! [`Reader`]: decodes chunks, or parts of them.
+//! [`Reader`]: decodes whole chunks.
 
 mod shard;
 
@@ -14,12 +14,12 @@ use bloscpack_storage::{Key, ReadAt, Store, StoreFile};
 use std::io;
 use std::ops::Range;
 
-/// Opens a file of an array or group; `None` if there is none.
+/// Opens a file of an array or group; `None` if there is none. A link, folder or pipe in its place is [`Code::MissingFile`].
 pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn StoreFile>>> {
     match store.open(key) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        // The key itself is valid.
+        // The key is valid, so the entry is not a regular file.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Err(Error::new(
             Code::MissingFile,
             "not a regular file in regular folders (links are not followed)",
@@ -28,7 +28,7 @@ pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn S
     }
 }
 
-/// The stored bytes of a chunk: a range of a file or of memory.
+/// The encoded bytes of a chunk: a range of a file or of memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Chunk<'a> {
     bytes: &'a dyn ReadAt,
@@ -42,12 +42,12 @@ impl<'a> Chunk<'a> {
         Ok(Self::with_len(bytes, bytes.size()?))
     }
 
-    /// All bytes of a source that has this many.
+    /// All bytes of a source whose length is known.
     pub(crate) fn with_len(bytes: &'a dyn ReadAt, len: u64) -> Self {
         Self { bytes, at: 0, len }
     }
 
-    /// A range of it; `None` if it ends before.
+    /// A part of the chunk; `None` if it extends past the end.
     fn range(&self, at: u64, len: u64) -> Option<Self> {
         let end = at.checked_add(len)?;
         (end <= self.len).then(|| Self {
@@ -61,14 +61,14 @@ impl<'a> Chunk<'a> {
         self.len
     }
 
-    /// The bytes, which are on the disk, or wherever the store has them.
+    /// Reads the bytes into a new vector. The range was checked against the source, so they are stored.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.read_into(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// The bytes, in a vector that may have any content and length.
+    /// Reads the bytes into a vector of any content and length.
     pub(crate) fn read_into(&self, bytes: &mut Vec<u8>) -> Result<()> {
         let len = in_memory(self.len)?;
         if bytes.capacity() < len {
@@ -79,7 +79,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// Decodes chunks of an array. Its metadata was checked: a chunk that is decoded whole is within the limits.
+/// Decodes the chunks of an array whose metadata was checked: a chunk that is decoded whole is within the limits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub unpacker: &'a Unpacker,
@@ -88,14 +88,14 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Codecs {
-    /// Whether a chunk is read whole, whatever part of it is wanted.
+    /// Whether a chunk file is read as a whole, even if only a part of it is needed.
     pub(crate) fn is_read_whole(&self) -> bool {
         self.is_whole() || self.serializer == Serializer::Bytes
     }
 }
 
 impl Reader<'_> {
-    /// All elements of a chunk, in C order.
+    /// All elements of a chunk of this shape, in C order.
     pub(crate) fn whole(
         &self,
         codecs: &Codecs,
@@ -133,7 +133,7 @@ impl Reader<'_> {
         byte_len(shape, self.itemsize).ok_or_else(|| Error::no_memory(u64::MAX))
     }
 
-    /// The elements of a box of which nothing is stored.
+    /// A box of this shape that contains only the fill value.
     pub(crate) fn filled(&self, part: &[Range<u64>]) -> Result<Vec<u8>> {
         let mut data = zeros(bytes_of(part, self.itemsize))?;
         if let Some(fill) = self.fill.filter(|fill| fill.iter().any(|byte| *byte != 0)) {
@@ -143,7 +143,7 @@ impl Reader<'_> {
         Ok(data)
     }
 
-    /// Elements whose axes were stored in this order.
+    /// Elements in C order, from elements whose axes were stored in this order.
     fn restored(&self, data: &[u8], stored_shape: &[u64], order: &[usize]) -> Result<Vec<u8>> {
         let itemsize = in_memory(self.itemsize)?;
         let stored = stored_shape.iter().map(|len| in_memory(*len));

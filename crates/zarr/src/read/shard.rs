@@ -1,4 +1,4 @@
-//! Chunks that consist of smaller ones.
+//! Shards: chunk files that consist of smaller chunks.
 //!
 //! ```text
 //!  chunk | chunk | ...                        the index may also precede the chunks
@@ -6,7 +6,8 @@
 //!  crc32c of the index                                           u32, little-endian
 //! ```
 //!
-//! A chunk that is not stored has 2^64-1 as offset and as length.
+//! A chunk that is not stored has 2^64-1 as offset and as length. The metadata gives the byte order of the index, and whether a
+//! checksum follows it.
 
 use super::{Chunk, Reader};
 use crate::codec::{Shard, check_crc32c};
@@ -17,13 +18,13 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
-/// Bytes of an entry of the index.
+/// Bytes of an index entry.
 pub(crate) const ENTRY: usize = 16;
-/// Offset and length of a chunk that is not stored.
+/// The offset and the length of a chunk that is not stored.
 pub(crate) const MISSING: u64 = u64::MAX;
 
 impl Reader<'_> {
-    /// All elements of a shard of this shape.
+    /// All elements of a shard of this shape, in C order.
     pub(super) fn shard(&self, shard: &Shard, shape: &[u64], chunk: Chunk<'_>) -> Result<Vec<u8>> {
         let inner = &shard.chunk_shape;
         let grid = Grid::new(shape.to_vec(), inner.clone());
@@ -46,18 +47,20 @@ impl Reader<'_> {
     }
 }
 
-/// The index of a shard.
+/// The index of a shard: the place of each of its chunks.
 #[derive(Debug)]
 pub(crate) struct ShardIndex {
     bytes: Vec<u8>,
     order: ByteOrder,
-    /// The bytes of the shard that are not the index.
+    /// The bytes of the shard outside of the index. Chunks must lie within them.
     body: Range<u64>,
 }
 
 impl ShardIndex {
+    /// Reads the index of a shard with `counts` chunks along each axis, and checks its checksum. The number of chunks was
+    /// checked against the limits when the array was opened.
     pub(crate) fn read(shard: &Shard, counts: &[u64], chunk: Chunk<'_>) -> Result<Self> {
-        // The number of entries was checked when the array was opened.
+        // Checked against the limits when the array was opened.
         let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
         let entries = count.saturating_mul(to_u64(ENTRY));
         let len = entries.saturating_add(if shard.has_crc { 4 } else { 0 });
@@ -83,7 +86,8 @@ impl ShardIndex {
         })
     }
 
-    /// The bytes of a chunk; `None` if it is not stored.
+    /// The bytes of a chunk; `None` if it is not stored. A place outside of the shard, or within the index, is
+    /// [`Code::Offsets`].
     pub(crate) fn chunk<'a>(&self, number: u64, shard: Chunk<'a>) -> Result<Option<Chunk<'a>>> {
         let place = in_memory(number)?.checked_mul(ENTRY);
         let entry = place.and_then(|at| self.bytes.get(at..)?.first_chunk::<ENTRY>());

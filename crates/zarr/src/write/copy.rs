@@ -1,4 +1,4 @@
-//! [`ArrayWriter::fill_from`]: chunks of another format, taken as they are where that is possible.
+//! [`ArrayWriter::fill_from`]: copies an array of another format, with its encoded chunks where that is possible.
 
 use super::{ArrayWriter, padded};
 use crate::codec::joined;
@@ -11,13 +11,13 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::AddAssign;
 
-/// How chunks came into an array.
+/// How many chunks were copied, and how many were compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkCounts {
-    /// Chunks whose bytes were taken as they are.
+    /// Chunks whose encoded bytes were copied.
     pub taken: u64,
-    /// Chunks that were compressed anew.
+    /// Chunks that were compressed.
     pub compressed: u64,
 }
 
@@ -28,14 +28,14 @@ impl AddAssign for ChunkCounts {
     }
 }
 
-/// Chunks that are planned at once.
+/// Files that are planned at once.
 const PLANNED: usize = 1 << 10;
-/// The format version of chunks that C-Blosc 1 writes, and the only one that it reads.
+/// The format version of chunks that C-Blosc 1 writes, the only one that it reads.
 const BLOSC1: u8 = 2;
 /// A flag that C-Blosc 1 refuses.
 const RESERVED: u8 = 0x08;
 
-/// Whether all that read Zarr can decode a chunk: it is of Blosc 1, and its compressor is in numcodecs, which has no Snappy.
+/// Whether every reader of Zarr can decode a chunk: one of Blosc 1 whose compressor is in numcodecs, which has no Snappy.
 fn is_common(header: &ChunkHeader) -> bool {
     header.version == BLOSC1
         && header.flags & RESERVED == 0
@@ -48,14 +48,19 @@ fn is_common(header: &ChunkHeader) -> bool {
 }
 
 impl ArrayWriter {
-    /// Writes all chunks. If `takes` is true, a chunk that the source has as one of Blosc 1 is taken as it is; all others are
-    /// compressed.
+    /// Writes all chunks, with the elements of `source`, on `threads` threads.
     ///
-    /// The header, table and lengths of a chunk that is taken are checked, but it is not decompressed. `progress` is called with the
-    /// bytes of each chunk, and ends the work with an error.
+    /// `source` has the shape and the dtype of the new array, including the byte order; elements are not converted. If `takes`
+    /// is true, chunks that the source stores as Blosc 1 chunks of the same number of bytes are copied in encoded form, and all
+    /// others are compressed. Set it only if the source also has the same chunk shape.
+    ///
+    /// The header, the block offsets and the lengths of a copied chunk are checked, but it is not decompressed. Chunks at the
+    /// end of an axis are padded with the fill value and compressed. `progress` is called with the uncompressed bytes of each
+    /// file; an error from it ends the work.
     ///
     /// # Errors
-    /// Returns the errors of the source and of writing, and that of `progress`.
+    /// Returns the errors of the source, of writing and of `progress`, and [`Code::Chunk`](bloscpack_error::Code::Chunk) for a
+    /// chunk to be copied that is damaged. The array is then incomplete.
     pub fn fill_from(
         &self,
         source: &dyn Array,
@@ -80,7 +85,7 @@ impl ArrayWriter {
         }
     }
 
-    /// Writes the file of a chunk or of a shard.
+    /// Writes the file at this position: a chunk or a shard.
     pub(super) fn write_file(
         &self,
         at: &[u64],
@@ -94,7 +99,7 @@ impl ArrayWriter {
         Ok(counts)
     }
 
-    /// The encoded bytes of a chunk.
+    /// The encoded bytes of a chunk: copied if possible, else compressed.
     fn chunk(
         &self,
         at: &[u64],
@@ -128,7 +133,7 @@ impl ArrayWriter {
         Ok((self.encode(&data)?, counts))
     }
 
-    /// The chunk of the source, if all that read Zarr can read it.
+    /// The encoded chunk of the source; `None` if it has none that every reader of Zarr can decode.
     fn taken(&self, at: &[u64], source: &dyn Array) -> Result<Option<Vec<u8>>> {
         let Some(stored) = source.stored(at)? else {
             return Ok(None);
@@ -139,7 +144,7 @@ impl ArrayWriter {
         Ok(fits.then_some(stored))
     }
 
-    /// Writes the chunks of a shard, and their index after them.
+    /// Writes a shard: its chunks, and the index after them.
     fn write_shard(&self, at: &[u64], (source, takes): (&dyn Array, bool)) -> Result<ChunkCounts> {
         let Some((first, rest)) = at.split_first() else {
             return Err(Error::bug("a shard without axes"));

@@ -1,4 +1,9 @@
-//! [`ArrayWriter`]: an array that is written.
+//! [`ArrayWriter`]: writes an array.
+//!
+//! ```text
+//!  NewArray ─> ArrayWriter::create: folder, metadata ─> write_chunk, fill_from, RowWriter: chunk files ─> finish: sync
+//!                                                                                                     ─> create_group
+//! ```
 
 mod copy;
 mod new;
@@ -21,10 +26,34 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Writes an array into a folder of a store that can be written to. Chunks are written in any order, by any threads; what is not
-/// written is the fill value.
+/// Writes a new array into a folder of a store.
+///
+/// Chunks may be written in any order and by several threads; chunks that are not written have the fill value. The names of
+/// chunk files are `0.1` in version 2 and `c/0/1` in version 3.
 ///
 /// Nothing is atomic: write into a store that appears under its name when it is complete.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_array::Flat;
+/// use bloscpack_dtype::DType;
+/// use bloscpack_storage::{Key, Memory};
+/// use bloscpack_zarr::{ArrayWriter, Format, NewArray, ZarrArray};
+/// use std::sync::Arc;
+///
+/// let store = Arc::new(Memory::new());
+/// let mut new = NewArray::new(Format::V3, DType::U8, &[2, 3], &[2, 2]);
+/// new.dimension_names = Some(vec!["y".to_owned(), "x".to_owned()]);
+/// let writer = ArrayWriter::create(store.clone(), Key::root(), new)?;
+/// let source = Flat::new(vec![1, 2, 3, 4, 5, 6], DType::U8, &[2, 3], false)?;
+/// let counts = writer.fill_from(&source, false, 1, &mut |_| Ok(()))?;
+/// writer.finish()?;
+/// assert_eq!((counts.taken, counts.compressed), (0, 2));
+///
+/// let array = ZarrArray::open(store, &Key::root(), &Options::new())?;
+/// assert_eq!(array.read_slice(&[0..2, 1..3])?, [2, 3, 5, 6]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ArrayWriter {
     store: Arc<dyn Store>,
@@ -37,11 +66,12 @@ pub struct ArrayWriter {
 }
 
 impl ArrayWriter {
-    /// Begins an array in a folder, which is made if it is not there, and writes its metadata.
+    /// Creates the folder, unless it exists, and writes the metadata.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a dtype that this version of Zarr does not have, wrong
-    /// usage for shapes that do not fit, and any I/O error.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a dtype that this version of Zarr does not have,
+    /// [`Code::Usage`](bloscpack_error::Code::Usage) for shapes or a fill value that do not fit, and any I/O error, such as one
+    /// of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists) for a folder with an array.
     pub fn create(store: Arc<dyn Store>, folder: Key, new: NewArray) -> Result<Self> {
         new.check()?;
         let metadata = encode_array(&new)?;
@@ -66,21 +96,24 @@ impl ArrayWriter {
         })
     }
 
-    /// The array that is written.
+    /// The description of the array.
     #[must_use]
     pub fn array(&self) -> &NewArray {
         &self.new
     }
 
-    /// Writes a chunk: all its elements in C order, also those past the end of the array.
+    /// Compresses and writes a chunk: `data` is all of its elements in C order, including those past the end of the array. `at`
+    /// is the number of the chunk along each axis; it is not compared with the shape.
+    ///
+    /// Write each chunk once. Not for sharded arrays: use [`fill_from`](Self::fill_from) or [`RowWriter`].
     ///
     /// # Errors
-    /// Returns wrong usage for another number of bytes, and any I/O error.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for another number of bytes than a chunk has, and any I/O error.
     pub fn write_chunk(&self, at: &[u64], data: &[u8]) -> Result<()> {
         self.put(at, &self.encode(data)?)
     }
 
-    /// A chunk of these elements, encoded.
+    /// Encodes the elements of a chunk.
     fn encode(&self, data: &[u8]) -> Result<Vec<u8>> {
         let expected = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize());
         if Some(to_u64(data.len())) != expected {
@@ -92,7 +125,7 @@ impl ArrayWriter {
         self.packer.pack(data, &self.new.chunk_shape)
     }
 
-    /// Writes the bytes of a chunk that is encoded. In a sharded array, these are those of a shard.
+    /// Writes the encoded bytes of a chunk, or in a sharded array of a shard.
     fn put(&self, at: &[u64], stored: &[u8]) -> Result<()> {
         let key = self.keys.key(&self.folder, at).writing()?;
         if let Some((folder, _)) = key.split() {
@@ -101,7 +134,7 @@ impl ArrayWriter {
         self.made.file(&*self.store, &key, stored)
     }
 
-    /// Waits until everything that was written would survive a power cut.
+    /// Syncs everything that was written. Returns what [`create_group`] needs to know about the array.
     ///
     /// # Errors
     /// Returns any I/O error.
@@ -115,16 +148,18 @@ impl ArrayWriter {
     }
 }
 
-/// The facts of an array that its group has to know.
+/// The path and the metadata of an array that was written, for its group.
 #[derive(Debug, Clone)]
 pub struct ArrayFiles {
     path: String,
     metadata: Encoded,
 }
 
-/// Makes a group of arrays at the root of a store, with these attributes: the text of a JSON object. The arrays are those below
-/// it, which were written; their metadata is in that of the group, too. Each folder between the root and an array becomes a group,
-/// with the attributes that `groups` has for its path.
+/// Writes the metadata of a group at the root of a store, and syncs it.
+///
+/// `attributes` is the text of a JSON object. `arrays` are all arrays below the root; the group gets copies of their metadata
+/// (consolidated metadata). Each folder between the root and an array becomes a group as well, with the attributes that
+/// `groups` has for its path, or none.
 ///
 /// # Errors
 /// Returns any I/O error.
@@ -163,7 +198,7 @@ pub fn create_group(
     made.sync(store)
 }
 
-/// The files and folders that were made.
+/// The files and folders that were made or changed, to be synced together.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     folders: Mutex<BTreeSet<Key>>,
@@ -171,7 +206,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Makes a folder and those above it.
+    /// Creates a folder and all folders above it, unless this did so before.
     pub(crate) fn folder(&self, store: &dyn Store, folder: &Key) -> Result<()> {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         if *folder == Key::root() || folders.contains(folder) {
@@ -188,6 +223,7 @@ impl Made {
         Ok(())
     }
 
+    /// Creates a file. An existing one is an error.
     fn file(&self, store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<()> {
         let created = store.create(key, bytes).writing();
         created.map_err(|error| error.in_file(key.as_str()))?;
@@ -196,12 +232,12 @@ impl Made {
         Ok(())
     }
 
-    /// Puts a file in the place of the one that has this key, if there is one: at every moment it is the old or the new one.
+    /// Replaces a file, or creates it, atomically: writes and syncs a new file, then renames it.
     pub(crate) fn replace(&self, store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<()> {
         let bug = || Error::bug("a file without a name");
         let (folder, name) = key.split().ok_or_else(bug)?;
         self.folder(store, &folder)?;
-        // As zarr-python names them.
+        // The name that zarr-python uses.
         let part = folder.join(&format!("{name}.partial")).writing()?;
         self.remove(store, &part)?;
         let replaced = store.create_like(&part, key, bytes);
@@ -212,7 +248,7 @@ impl Made {
             .map_err(|error| error.in_file(key.as_str()))
     }
 
-    /// Removes a file, if there is one.
+    /// Removes a file, if it exists.
     pub(crate) fn remove(&self, store: &dyn Store, key: &Key) -> Result<()> {
         if let Some((folder, _)) = key.split() {
             self.folder(store, &folder)?;
@@ -225,7 +261,7 @@ impl Made {
         }
     }
 
-    /// Waits until what was made would survive a power cut.
+    /// Syncs everything that was made: it then survives a power cut.
     pub(crate) fn sync(&self, store: &dyn Store) -> Result<()> {
         let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
         let folders =
@@ -242,10 +278,10 @@ impl Made {
     }
 }
 
-/// Files that are waited for at once, since a disk does several at a time.
+/// Files that are synced at once: disks handle several at a time.
 const SYNCED: usize = 8;
 
-/// The elements of a chunk at the end of an axis, padded with an element.
+/// The elements of a chunk at the end of an axis, padded to the chunk shape with the element `fill`.
 pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) -> Result<Vec<u8>> {
     if lens == chunk {
         return Ok(data);

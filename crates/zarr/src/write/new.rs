@@ -1,4 +1,4 @@
-//! [`NewArray`]: what an array is to be.
+//! [`NewArray`]: the description of a new array.
 
 use crate::int::byte_len;
 use crate::meta::Format;
@@ -8,7 +8,7 @@ use bloscpack_dtype::DType;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, Result};
 
-/// The description of a new array.
+/// The description of a new array. [`ArrayWriter::create`](crate::ArrayWriter::create) checks it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NewArray {
@@ -16,26 +16,31 @@ pub struct NewArray {
     pub format: Format,
     /// The type of the elements, and the byte order in which they are written.
     pub dtype: DType,
-    /// Elements along each axis.
+    /// Elements along each axis. An array without axes has one element.
     pub shape: Vec<u64>,
-    /// Elements of a chunk along each axis.
+    /// Elements of a chunk along each axis, each at least 1. A chunk is at most 2,147,483,631 bytes. In a sharded array, this
+    /// is a chunk within a shard.
     pub chunk_shape: Vec<u64>,
-    /// Chunks in a shard along the first axis; fewer than 2 make an array without shards. Only version 3 has them.
+    /// Chunks in a shard along the first axis (default 1); with fewer than 2, the array has no shards. Shards need version 3, C
+    /// order and at least one axis.
     pub chunks_per_shard: u64,
-    /// Whether the elements of a chunk are stored with the first axis running fastest.
+    /// Whether the elements of a chunk are stored in Fortran order, with the first axis varying fastest (default false).
     pub fortran: bool,
-    /// The bytes of an element that stands for all that is not stored; `None` for zeros.
+    /// The fill value: the bytes of one element, in the byte order of the dtype. Chunks that are not written have it. `None`
+    /// (default) is zeros.
     pub fill: Option<Vec<u8>>,
-    /// How chunks are compressed.
+    /// How chunks are compressed (default: [`ChunkSettings::default`], with the element size as typesize). Do not use Snappy,
+    /// which numcodecs cannot read.
     pub settings: ChunkSettings,
-    /// The attributes: the text of a JSON object.
+    /// The attributes: the text of a JSON object (default `{}`).
     pub attributes: String,
-    /// The names of the axes.
+    /// The names of the axes, one for each (default `None`). In version 2 they are written as the attribute
+    /// `_ARRAY_DIMENSIONS`, unless that exists.
     pub dimension_names: Option<Vec<String>>,
 }
 
 impl NewArray {
-    /// An array in C order, compressed by the default settings, without attributes.
+    /// An array with these shapes, in C order, with default compression, fill value and attributes.
     #[must_use]
     pub fn new(format: Format, dtype: DType, shape: &[u64], chunk_shape: &[u64]) -> Self {
         let typesize = u8::try_from(dtype.itemsize()).unwrap_or(1).max(1);
@@ -53,6 +58,7 @@ impl NewArray {
         }
     }
 
+    /// Refuses shapes, shards and fill values that do not fit.
     pub(super) fn check(&self) -> Result<()> {
         let fits = self.shape.len() == self.chunk_shape.len()
             && self.chunk_shape.iter().all(|len| *len > 0);
@@ -78,13 +84,13 @@ impl NewArray {
         self.fill_bytes().map(drop)
     }
 
-    /// Whether chunks are in shards.
+    /// Whether chunks are stored in shards.
     #[must_use]
     pub fn is_sharded(&self) -> bool {
         self.chunks_per_shard > 1
     }
 
-    /// The bytes of the fill value.
+    /// The bytes of the fill value, or [`Code::Usage`] if it is not one element long.
     pub(crate) fn fill_bytes(&self) -> Result<Vec<u8>> {
         let len = in_memory(self.dtype.itemsize())?;
         match &self.fill {
@@ -99,7 +105,7 @@ impl NewArray {
         }
     }
 
-    /// Elements along each axis of a file: of a chunk, or of a shard.
+    /// Elements of a file along each axis: of a chunk, or of a shard.
     pub(crate) fn outer_shape(&self) -> Result<Vec<u64>> {
         let mut outer = self.chunk_shape.clone();
         if let Some(first) = outer.first_mut().filter(|_| self.is_sharded()) {
@@ -110,7 +116,7 @@ impl NewArray {
         Ok(outer)
     }
 
-    /// The array in chunks.
+    /// The array in chunks, not in shards.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.shape.clone(), self.chunk_shape.clone())
     }

@@ -1,4 +1,4 @@
-//! [`RowWriter`]: an array that is written row by row.
+//! [`RowWriter`]: writes an array row by row.
 
 use super::{ArrayFiles, ArrayWriter};
 use bloscpack_array::{Array, Flat, Grid, check};
@@ -7,22 +7,42 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
-/// Writes an array from its first row to its last, for sources that are read in order. A file of it is in memory.
+/// Writes an array from its first row to its last, for sources that are read in order. The rows of one file (a chunk or a
+/// shard) are in memory.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_dtype::DType;
+/// use bloscpack_storage::{Key, Memory};
+/// use bloscpack_zarr::{ArrayWriter, Format, NewArray, RowWriter, ZarrArray};
+/// use std::sync::Arc;
+///
+/// let store = Arc::new(Memory::new());
+/// let new = NewArray::new(Format::V2, DType::U8, &[3, 2], &[2, 2]);
+/// let mut rows = RowWriter::new(ArrayWriter::create(store.clone(), Key::root(), new)?)?;
+/// rows.push(&[1, 2])?;
+/// rows.push(&[3, 4, 5, 6])?;
+/// rows.finish()?;
+/// let array = ZarrArray::open(store, &Key::root(), &Options::new())?;
+/// assert_eq!(array.read_slice(&[1..3, 0..2])?, [3, 4, 5, 6]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct RowWriter {
     writer: ArrayWriter,
     grid: Grid,
     row_bytes: usize,
     rows: Vec<u8>,
-    /// The first row in memory.
+    /// The number of the first row in memory.
     first: u64,
 }
 
 impl RowWriter {
-    /// Writes the rows of this array.
+    /// Writes the rows of this array. No chunk of it may have been written.
     ///
     /// # Errors
-    /// Returns wrong usage for an array without rows or without bytes, and for chunks that divide a row.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for an array without axes, for rows of 0 bytes, and for chunks
+    /// that are smaller than a row along another axis than the first.
     pub fn new(writer: ArrayWriter) -> Result<Self> {
         let new = writer.array();
         let grid = Grid::new(new.shape.clone(), new.outer_shape()?);
@@ -45,10 +65,11 @@ impl RowWriter {
         })
     }
 
-    /// Writes whole rows.
+    /// Adds the bytes of further rows, in C order and in the byte order of the dtype. Each full chunk or shard is compressed
+    /// and written at once.
     ///
     /// # Errors
-    /// Returns wrong usage for other bytes than those of whole rows that the array has, and any I/O error.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for more rows than the array has, and any I/O error.
     pub fn push(&mut self, rows: &[u8]) -> Result<()> {
         self.rows.extend_from_slice(rows);
         let band = self.grid.chunk_shape().first().copied().unwrap_or(1);
@@ -61,7 +82,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Writes the rows of a file, or of the part of one that is in the array.
+    /// Writes the file that begins with the first row in memory. The last file may have fewer rows.
     fn put(&mut self, rows: Vec<u8>) -> Result<()> {
         let (all, found) = (self.grid.shape().first().copied().unwrap_or(0), rows.len());
         let count = to_u64(found / self.row_bytes);
@@ -88,10 +109,12 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Waits until everything would survive a power cut.
+    /// Writes the last rows, and syncs everything. Returns what [`create_group`](crate::create_group) needs to know about the
+    /// array.
     ///
     /// # Errors
-    /// Returns wrong usage for fewer rows than the array has, and any I/O error.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for fewer rows than the array has, or for an incomplete row, and
+    /// any I/O error.
     pub fn finish(mut self) -> Result<ArrayFiles> {
         if !self.rows.is_empty() {
             let rest = std::mem::take(&mut self.rows);
@@ -106,7 +129,7 @@ impl RowWriter {
     }
 }
 
-/// Some rows of an array.
+/// Consecutive rows as the array that contains them. Only these rows can be read.
 struct Band {
     rows: Flat<Vec<u8>>,
     first: u64,

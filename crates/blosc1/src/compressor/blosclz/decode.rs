@@ -1,17 +1,19 @@
-//! Decompression, with every bound checked and copies as wide as the buffers allow.
+//! Decompression. Every bound is checked, and copies are as wide as the buffers allow.
 
 use super::{MAX_LITERALS, MAX_NEAR};
 
 /// Decompresses `src` into `dst` and returns whether all of `src` gives exactly `dst.len()` bytes.
 ///
-/// If not, the content of `dst` is unspecified. A stream that ends with a match is refused, as C-Blosc does: every encoder
-/// ends with literals.
+/// If not, the content of `dst` is unspecified. As in C-Blosc, a stream that ends with a match is
+/// refused: every encoder ends with literals.
 pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     expand(src, dst) == Some(dst.len())
 }
 
-/// Executes the instructions and returns the number of bytes written, or `None` if an instruction
-/// is cut short, refers to bytes before the beginning of `dst`, or writes past its end, or if a match is the last.
+/// Executes the instructions and returns the number of bytes written.
+///
+/// Returns `None` if an instruction is cut short, refers to bytes before the beginning of `dst` or
+/// writes past its end, or if the last one is a match.
 fn expand(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let mut control = take(&mut src)? & 31;
     let mut at = 0;
@@ -30,6 +32,7 @@ fn expand(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     }
 }
 
+/// Takes the next byte of the stream.
 #[inline(always)]
 fn take(src: &mut &[u8]) -> Option<u8> {
     let (&byte, rest) = src.split_first()?;
@@ -37,14 +40,15 @@ fn take(src: &mut &[u8]) -> Option<u8> {
     Some(byte)
 }
 
+/// Reads the rest of a match instruction; returns its length and distance.
 #[inline(always)]
 fn read_match(src: &mut &[u8], control: u8) -> Option<(usize, usize)> {
     let mut length = usize::from(control >> 5) + 2;
     if length == 9 {
         loop {
             let more = take(src)?;
-            // No slice is long enough to overflow a usize here, but C-Blosc's 32 bits overflowed and
-            // made the copy begin before the buffer.
+            // No slice is long enough to overflow a usize here. The 32 bits of C-Blosc did
+            // overflow, and the copy began before the buffer.
             length = length.checked_add(usize::from(more))?;
             if more != 255 {
                 break;
@@ -59,7 +63,7 @@ fn read_match(src: &mut &[u8], control: u8) -> Option<(usize, usize)> {
     Some((length, near + usize::from(far)))
 }
 
-/// Copies up to 32 literals: always 32 where the buffers allow, since one wide move is the fastest.
+/// Copies up to 32 literals: always 32 if the buffers allow it, since one wide move is fastest.
 #[inline(always)]
 fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Option<usize> {
     let to = dst.get_mut(at..)?;
@@ -74,10 +78,15 @@ fn copy_literals(src: &mut &[u8], count: usize, dst: &mut [u8], at: usize) -> Op
     Some(at + count)
 }
 
-/// Bytes that a short match moves at once if its distance is at least as long; and half of that.
+/// Bytes that a short match moves at once if its distance is at least as long.
 const WIDE: usize = 16;
+/// Half of [`WIDE`], for matches and distances that are shorter.
 const HALF: usize = 8;
 
+/// Copies a match to position `at` of `dst` and returns its end.
+///
+/// The wide moves may write past the match, but not past `dst`; later instructions overwrite these
+/// bytes.
 #[inline(always)]
 fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Option<usize> {
     let from = at.checked_sub(distance)?;
@@ -110,7 +119,7 @@ fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Opti
     Some(end)
 }
 
-/// Repeats the bytes `from..at` up to `end`, in pieces that double in length.
+/// Fills `at..end` with repetitions of the bytes `from..at`, in pieces that double in length.
 fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
     if end - at <= WIDE {
         let distance = at - from;

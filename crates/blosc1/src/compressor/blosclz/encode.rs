@@ -1,22 +1,31 @@
-//! Compression: a hash table of the last position of each four-byte word, and a greedy walk.
+//! Compression: a greedy walk, with a hash table of the last position of each four-byte word.
 //!
-//! The walk looks for matches at every position while it finds some, and at fewer positions where
-//! it finds none. It gives up a block whose beginning hardly shrinks, unless a later part does
-//! better.
+//! ```text
+//! run ─► pass over the first bytes: do they shrink enough, or else a later piece? ─► pass over the rest
+//! pass   next: look up positions until one has a match
+//!        ─► improve (high levels): does the next position have a longer match?
+//!        ─► extend_back ─► write literals and match
+//!        ─► look_again near its end, or repeats at the same distance
+//! ```
+//!
+//! The walk looks at every position while it finds matches, and at fewer positions while it finds
+//! none. It gives up a block whose beginning hardly shrinks, unless a later piece shrinks well.
 
 use super::writer::Writer;
 use super::{MAX_FAR, MAX_NEAR, Match};
 
 /// Minimum length of a far match, which takes four bytes and interrupts the literals. A near match
-/// takes two bytes and pays from the four bytes on that are looked up.
+/// takes two bytes and pays at four bytes, the length that is looked up.
 const MIN_FAR: usize = 7;
-/// Matches from this length on indicate repetitive data, where a second lookup at their end pays.
+/// A match of at least this length indicates repetitive data, where a second lookup at its end
+/// pays.
 const LONG: usize = 10;
 /// Distance in bytes of that second lookup from the end of the match.
 const OVERLAP: usize = 2;
-/// Consecutive repeated matches before each of which the table is asked for an earlier match.
+/// Number of consecutive repeated matches before each of which the table is searched for an earlier
+/// match; after them, before every fourth.
 const ASKED: usize = 8;
-/// No match begins in the last bytes of a block, so that words can be read ahead without checks.
+/// No match begins in the last bytes of a block, so words can be read ahead without checks.
 const LAST_START: usize = 12;
 /// Literals at the end: C-Blosc refuses a stream whose last instruction is a match.
 const TAIL: usize = 4;
@@ -25,16 +34,17 @@ const TAIL: usize = 4;
 struct Effort {
     /// Bits of the hash.
     hash_bits: u32,
-    /// Consecutive misses, as a power of two, after which the step grows by one byte.
+    /// Binary logarithm of the number of consecutive misses after which the step grows by one byte.
     patience: u32,
     /// Whether to check if the next position has a longer match.
     lazy: bool,
     /// Percentage of its size to which the beginning of a block must shrink for the rest to be
-    /// compressed. Storing a block that shrinks less is faster, both now and when it is read.
+    /// compressed. A block that shrinks less is faster to store, and faster to read.
     promising: usize,
 }
 
 impl Effort {
+    /// The effort of a level; 0 counts as 1, and levels above 9 as 9.
     const fn of_level(level: u8) -> Self {
         let (hash_bits, patience, lazy, promising) = match level {
             0 | 1 => (12, 4, false, 55),
@@ -59,15 +69,15 @@ impl Effort {
 /// Bytes at the beginning of a block that decide whether it is worth compressing.
 const PROBE: usize = 3072;
 
-/// Entries of the table, of which lower levels use the beginning.
+/// Entries of the table. Lower levels use only the beginning.
 const TABLE: usize = 1 << 14;
 
-/// The compressor's memory between calls.
+/// The compressor, with the table that it keeps between calls.
 pub(crate) struct Encoder {
-    /// The last position of a word with that hash, plus the `base` of that call.
+    /// The last position of a word with that hash, plus the `base` of the call that entered it.
     table: Box<[u32; TABLE]>,
-    /// Grows from call to call by more than the longest distance, so that entries of earlier calls
-    /// are too far away and need no clearing.
+    /// Grows from call to call by more than the longest distance: entries of earlier calls are too
+    /// far away to match, and the table need not be cleared.
     base: u32,
 }
 
@@ -80,9 +90,10 @@ impl Encoder {
         }
     }
 
-    /// Compresses `src` into `dst` and returns the length of the stream, or `None` if it does not
-    /// fit `dst`, is not shorter than `src`, or saves less than `level` requires (1 to 9; other
-    /// levels count as the nearest).
+    /// Compresses `src` into `dst` and returns the length of the stream.
+    ///
+    /// Returns `None` if the stream does not fit `dst`, is not shorter than `src`, or saves less
+    /// than `level` requires (1 to 9; others count as the nearest).
     pub fn compress(&mut self, level: u8, src: &[u8], dst: &mut [u8]) -> Option<usize> {
         let limit = dst.len().min(src.len().checked_sub(1)?);
         let mut out = Writer {
@@ -99,12 +110,12 @@ impl Encoder {
         };
         search.run(&Effort::of_level(level), &mut out)?;
         let len = out.at;
-        // C-Blosc marks the format's second level, as FastLZ calls it, in the first byte.
+        // As in C-Blosc, the first byte marks the format's second level, as FastLZ calls it.
         *dst.first_mut()? |= 1 << 5;
         Some(len)
     }
 
-    /// The base for a block of `len` bytes.
+    /// The base for a block of `len` bytes. Clears the table when 32 bits are used up.
     fn reserve(&mut self, len: usize) -> Option<u32> {
         let room = u32::try_from(len).ok()?.checked_add(GAP)?;
         if self.base.checked_add(room).is_none() {
@@ -117,24 +128,24 @@ impl Encoder {
     }
 }
 
-/// Distance between the positions of two calls: more than any match can refer back.
+/// Distance between the positions of two calls: more than any match can reach back.
 const GAP: u32 = 1 << 17;
 
-/// One call's walk over its block.
+/// The walk of one call over its block.
 struct Search<'a> {
     src: &'a [u8],
     table: &'a mut [u32; TABLE],
     base: u32,
     hash_shift: u32,
-    /// The latest end of a match.
+    /// The latest position at which a match may end.
     end: usize,
 }
 
 impl Search<'_> {
-    /// Writes the whole stream.
+    /// Writes the whole stream; `None` if it does not fit or does not pay.
     fn run(mut self, effort: &Effort, out: &mut Writer) -> Option<()> {
         self.remember(0);
-        // A block that is too short for any match has its stop at 0.
+        // For a block that is too short for any match, this is 0.
         let stop = (self.src.len() + 1).saturating_sub(LAST_START);
         let (mut from, mut at) = (0, 1);
         if stop > 4 * PROBE {
@@ -151,8 +162,8 @@ impl Search<'_> {
 
     /// Whether a piece that begins at `start` shrinks well, for a block that begins poorly.
     ///
-    /// The table then contains positions that the walk has yet to reach. Their distance is either
-    /// too long or 0, so that they are not taken for matches.
+    /// Afterwards the table contains positions that the walk has yet to reach. Their distance is
+    /// too long or 0, so they are not taken for matches.
     #[inline(never)]
     fn promises_later(&mut self, start: usize, effort: &Effort, out: &mut Writer) -> Option<bool> {
         let before = out.at;
@@ -165,8 +176,8 @@ impl Search<'_> {
 
     /// Writes the matches that begin before `stop`, and the literals between them.
     ///
-    /// Takes and returns the start of the pending literals and the next position to look up, which
-    /// is not before it.
+    /// Takes and returns the start of the literals that are not written yet, and the next position
+    /// to look up, which is not before it.
     #[inline(never)]
     fn pass(
         &mut self,
@@ -193,7 +204,8 @@ impl Search<'_> {
         place
     }
 
-    /// Implements [`Search::pass`]; `LAZY` also looks for a longer match at the next position.
+    /// Implements [`Search::pass`]; with `LAZY`, also looks for a longer match at the next
+    /// position.
     #[inline(always)]
     fn walk<const LAZY: bool>(
         &mut self,
@@ -254,7 +266,8 @@ impl Search<'_> {
         next.filter(|&next| worth(next) >= OVERLAP + 6)
     }
 
-    /// The first match from `at` up to `stop`. Leaves `at` at its beginning, or at `stop` or later.
+    /// The first match at a position from `at` to `stop`. Afterwards `at` is the beginning of the
+    /// match, or not before `stop`.
     #[inline(always)]
     fn next(&mut self, at: &mut usize, stop: usize, patience: u32) -> Option<Match> {
         let mut misses = 1usize << patience;
@@ -268,7 +281,7 @@ impl Search<'_> {
         None
     }
 
-    /// Enters `at` into the table.
+    /// Enters position `at` into the table.
     #[inline(always)]
     fn remember(&mut self, at: usize) {
         if let Some(word) = word_at(self.src, at) {
@@ -276,7 +289,8 @@ impl Search<'_> {
         }
     }
 
-    /// The match of `at` with the last position of equal hash, which `at` replaces in the table.
+    /// The match of `at` with the last position of equal hash. `at` replaces that position in the
+    /// table.
     #[inline(always)]
     fn look_up(&mut self, at: usize) -> Option<Match> {
         let word = word_at(self.src, at)?;
@@ -284,7 +298,7 @@ impl Search<'_> {
         let position = self.base + low_u32(at);
         let seen = std::mem::replace(slot, position);
         let distance = position.wrapping_sub(seen) as usize;
-        // Too long, or 0: a position that `promises_later` has entered.
+        // Too long, or 0 for a position that `promises_later` has entered.
         if distance.wrapping_sub(1) >= MAX_FAR {
             return None;
         }
@@ -293,8 +307,8 @@ impl Search<'_> {
             return None;
         }
         if distance == 1 {
-            // Keep the beginning of the run: a later run of that byte then also matches the bytes
-            // after the run.
+            // Keep the beginning of the run: a later run of this byte then also matches the bytes
+            // after it.
             *slot = seen;
         }
         let length = 4 + equal(self.src.get(back + 4..)?, self.src.get(at + 4..self.end)?);
@@ -305,8 +319,9 @@ impl Search<'_> {
         })
     }
 
-    /// Writes matches as long as [`Search::repeat`] finds them. Returns a match of the table that
-    /// begins earlier, as soon as there is one.
+    /// Writes matches at the same distance as long as [`Search::repeat`] finds them.
+    ///
+    /// Returns a match from the table that begins earlier, if there is one.
     #[inline(always)]
     fn repeats(
         &mut self,
@@ -319,7 +334,7 @@ impl Search<'_> {
         while *from < stop
             && let Some(found) = self.repeat(*from, distance)
         {
-            // The longer the table has had nothing, the more rarely it is asked.
+            // The more lookups have failed, the rarer they become.
             if count < ASKED || count.is_multiple_of(4) {
                 let earlier = self.look_up(*from);
                 if earlier.is_some() {
@@ -359,7 +374,7 @@ impl Search<'_> {
         })
     }
 
-    /// Moves on to the next position as long as it has a longer match.
+    /// Moves on to the next position while that has a longer match.
     #[inline(always)]
     fn improve(&mut self, mut found: Match) -> Match {
         while found.length < 32 && found.at + 1 + LAST_START <= self.src.len() {
@@ -385,16 +400,19 @@ impl Search<'_> {
     }
 }
 
-/// Value of a match: its length, and two more if it is near, since the short form saves two bytes.
+/// The value of a match: its length, and two more if it is near, since the short form saves two
+/// bytes.
 fn worth(found: Match) -> usize {
     found.length + if found.distance <= MAX_NEAR { 2 } else { 0 }
 }
 
+/// The four bytes at a position as a number; `None` past the end.
 #[inline(always)]
 fn word_at(src: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*src.get(at..)?.first_chunk()?))
 }
 
+/// The table entry of a word: the upper bits of a product, as many as the effort allows.
 #[inline(always)]
 fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(2_654_435_761) >> shift) as usize & (TABLE - 1)
@@ -409,7 +427,7 @@ fn low_u32(at: usize) -> u32 {
     at as u32
 }
 
-/// Number of leading bytes that `a` and `b` have in common.
+/// The number of leading bytes that `a` and `b` have in common.
 #[inline(always)]
 fn equal(a: &[u8], b: &[u8]) -> usize {
     // Most matches end within the first word.
@@ -422,7 +440,7 @@ fn equal(a: &[u8], b: &[u8]) -> usize {
     equal_for_long(a, b)
 }
 
-/// [`equal`] for matches that are long enough for a loop.
+/// [`equal`] for long matches, in a loop over 32 bytes.
 #[inline(never)]
 fn equal_for_long(a: &[u8], b: &[u8]) -> usize {
     const LINE: usize = 32;

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Length 9 (`L` = 7) is followed by bytes to add to it, the last of which is below 255. The upper
-//! bits of the first byte of a stream have no meaning; C-Blosc sets 001 there.
+//! bits of the first byte of a stream have no meaning; C-Blosc sets them to 001.
 //!
-//! C-Blosc 1.21 refuses a stream whose last instruction is a match; earlier versions do not. No
-//! version has written one. This decoder accepts it; this encoder ends with literals.
+//! C-Blosc 1.21 refuses a stream whose last instruction is a match; earlier versions accept it. No
+//! version has written one. This decoder refuses it, too; this encoder ends with literals.
 
 mod decode;
 mod encode;
@@ -24,14 +24,14 @@ mod tests;
 pub(crate) use decode::decompress;
 pub(crate) use encode::Encoder;
 
-/// The longest distance of the short form; the far form begins one byte further.
+/// The longest distance of the short form; the far form begins one byte farther.
 const MAX_NEAR: usize = 8191;
 /// The longest distance that C-Blosc's compressor uses (the far form could encode two more).
 const MAX_FAR: usize = 65535 + MAX_NEAR - 2;
-/// Literals that one instruction can carry.
+/// The most literals of one instruction.
 const MAX_LITERALS: usize = 32;
 
-/// A match: the `length` bytes at `at` equal those `distance` bytes before.
+/// A match: the `length` bytes at `at` equal the bytes `distance` before them.
 #[derive(Clone, Copy)]
 struct Match {
     at: usize,

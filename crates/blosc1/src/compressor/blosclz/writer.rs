@@ -2,8 +2,8 @@
 
 use super::{MAX_LITERALS, MAX_NEAR, Match};
 
-/// Free bytes that allow writing a sequence without further checks: the 32 literals that are always
-/// moved, and a match.
+/// Free bytes with which a sequence is written without further checks: the 32 literals that are
+/// always moved, and a match.
 const ROOM: usize = 40;
 
 /// The stream as it grows. Every write is checked; `None` means that it does not fit.
@@ -13,13 +13,16 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Whether `consumed` bytes take at most `percent` of their size from `start` on. The last
-    /// `pending` of them are not yet written, and count as literals.
+    /// Whether `consumed` bytes of input take at most `percent` of their size in the output after
+    /// position `start`.
+    ///
+    /// The last `pending` of them are not written yet, and count as literals.
     pub fn promises(&self, start: usize, pending: usize, consumed: usize, percent: usize) -> bool {
         let written = self.at - start + pending + pending / MAX_LITERALS;
         written <= consumed / 100 * percent
     }
 
+    /// Writes one byte; `None` at the end of the room.
     #[inline(always)]
     fn push(&mut self, byte: u8) -> Option<()> {
         *self.dst.get_mut(self.at)? = byte;
@@ -27,7 +30,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Writes the literals from `from` up to the beginning of `found`, and `found` itself.
+    /// Writes the literals from `from` to the beginning of `found`, and `found` itself.
     #[inline(always)]
     #[allow(
         clippy::cast_possible_truncation,
@@ -43,7 +46,7 @@ impl Writer<'_> {
         let (Some(room), Some(bytes)) = (room, bytes) else {
             return self.apart(|out| out.long_sequence(src, from, found));
         };
-        // Always 32 literals, since one wide move is the fastest. The match overwrites the excess.
+        // Always 32 literals, since one wide move is fastest. The match overwrites the excess.
         room[0] = (literals as u8).wrapping_sub(1);
         room[1..=MAX_LITERALS].copy_from_slice(bytes);
         let mut len = literals + usize::from(literals > 0);
@@ -68,7 +71,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Runs a function on a copy, so that the fields of `self` can stay in registers.
+    /// Runs a function on a copy of the writer, so that the fields of `self` can stay in registers.
     #[inline(always)]
     fn apart(&mut self, run: impl FnOnce(&mut Writer) -> Option<()>) -> Option<()> {
         let mut copy = Writer {
@@ -80,19 +83,19 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// [`Writer::sequence`] for any lengths, and close to the end of either buffer.
+    /// [`Writer::sequence`] for any lengths, and near the end of either buffer.
     #[inline(never)]
     fn long_sequence(&mut self, src: &[u8], from: usize, found: Match) -> Option<()> {
         self.literals(src, from, found.at)?;
         self.copy(found.length, found.distance)
     }
 
-    /// Writes `src[from..to]` as literals.
+    /// Writes `src[from..to]` as literals, at most 32 per instruction.
     #[inline(never)]
     #[allow(clippy::cast_possible_truncation, reason = "pieces have 1 to 32 bytes")]
     pub fn literals(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
         let bytes = to.checked_sub(from)?;
-        // Checked first, so that noise is given up without copying it.
+        // Checked first: noise that does not fit is not copied.
         if bytes + bytes.div_ceil(MAX_LITERALS) > self.dst.len() - self.at {
             return None;
         }
@@ -100,7 +103,7 @@ impl Writer<'_> {
             let piece = (to - from).min(MAX_LITERALS);
             self.push((piece - 1) as u8)?;
             let (src, dst) = (src.get(from..)?, self.dst.get_mut(self.at..)?);
-            // Always 32 where the buffers allow, since one wide move is the fastest.
+            // Always 32 if the buffers allow it, since one wide move is fastest.
             match (dst.first_chunk_mut::<MAX_LITERALS>(), src.first_chunk()) {
                 (Some(wide), Some(bytes)) => *wide = *bytes,
                 _ => dst.get_mut(..piece)?.copy_from_slice(src.get(..piece)?),
@@ -111,6 +114,7 @@ impl Writer<'_> {
         Some(())
     }
 
+    /// Writes a match instruction, for any length of at least 2 bytes.
     #[inline(never)]
     #[allow(
         clippy::cast_possible_truncation,

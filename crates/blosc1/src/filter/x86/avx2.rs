@@ -1,9 +1,9 @@
 //! AVX2: 32 elements at a time.
 //!
-//! The zip network of `lane16`, on two independent lanes of 16 bytes: the lower lane contains the
-//! first 16 elements, the upper lane the next. `pshufb` first sorts the bytes of a lane by rank, so
-//! that whole units of `16 / P` bytes can be zipped, in fewer rounds. It also closes the gaps of
-//! elements whose size is not a power of two.
+//! This is the zip network of `lane16` on two independent lanes of 16 bytes: the lower lane
+//! contains the first 16 elements, the upper lane the next. `pshufb` first sorts the bytes of a
+//! lane by rank, so that whole units of `16 / P` bytes can be zipped, in fewer rounds. It also
+//! closes the gaps of elements whose size is not a power of two.
 
 use std::arch::x86_64::*;
 
@@ -38,6 +38,7 @@ pub(super) fn kernels() -> Option<Kernels> {
     })
 }
 
+/// Moves elements to rows: 32 at a time, and the rest by the plain kernel.
 #[target_feature(enable = "avx2")]
 pub(super) fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
@@ -56,6 +57,7 @@ pub(super) fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     plain::spread_from(done, ranks, src, dst);
 }
 
+/// The inverse of [`spread`].
 #[target_feature(enable = "avx2")]
 pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
@@ -74,7 +76,7 @@ pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     plain::gather_from(done, ranks, src, dst);
 }
 
-/// The number of ranks, as a constant where it is known, which removes branches from the loops.
+/// The number of ranks, as a constant if it is known, which removes branches from the loops.
 fn known_width<const W: usize>(ranks: Ranks) -> usize {
     if W == 0 {
         return ranks.width();
@@ -208,13 +210,14 @@ fn close_gaps<const P: usize>(typesize: usize) -> [u8; LANE] {
     from
 }
 
+/// The same 16 bytes in both lanes of a register.
 #[target_feature(enable = "avx2")]
 fn both_lanes(bytes: [u8; LANE]) -> __m256i {
     // SAFETY: the array has 16 bytes.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
-/// Zips units of `16 / P` bytes, of registers `i` and `i + P / 2`.
+/// Zips units of `16 / P` bytes of registers `i` and `i + P / 2`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn turn_units<const P: usize>(registers: [__m256i; P]) -> [__m256i; P] {
@@ -231,7 +234,7 @@ fn turn_units<const P: usize>(registers: [__m256i; P]) -> [__m256i; P] {
     turned
 }
 
-/// Zips bytes, of registers `i` and `i + P / 2`.
+/// Zips the bytes of registers `i` and `i + P / 2`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn turn_bytes<const P: usize>(registers: [__m256i; P]) -> [__m256i; P] {
@@ -263,7 +266,7 @@ fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     }
 }
 
-/// Zips the eight rows until each group of 8 elements has its 8 bytes together, then mirrors
+/// Zips the eight rows until the 8 bytes of each group of 8 elements are together, then mirrors
 /// these squares of bits.
 #[target_feature(enable = "avx2")]
 fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
@@ -301,7 +304,7 @@ fn from_bits(rows: &[u8], stride: usize, bytes: &mut Bytes) {
     }
 }
 
-/// [`plain::turn_8x8`], four at a time.
+/// [`plain::turn_8x8`] for four squares.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn turn_8x8(squares: __m256i) -> __m256i {

@@ -3,8 +3,8 @@
 //! It pays for bitshuffle, and for shuffle of elements of 16 bytes, whose rows AVX2 would write in
 //! slow pieces of 32 bytes. Other sizes are left to AVX2, which keeps up with the memory.
 //!
-//! Four elements of 16 bytes fill a register. One permutation sorts its bytes by rank into 16
-//! units of 4 bytes; 16 registers are then a square of units, and what remains is to mirror it.
+//! Four elements of 16 bytes fill a register. One permutation sorts its bytes by rank into 16 units
+//! of 4 bytes. 16 registers are then a square of units, which only has to be mirrored.
 
 use std::arch::x86_64::*;
 
@@ -14,7 +14,7 @@ use super::avx2;
 
 /// Bytes in a register, and elements handled in one round.
 const WIDE: usize = 64;
-/// The element size that is handled here, and the number of registers of a square.
+/// The only typesize that is shuffled here, and the number of registers of a square.
 const T: usize = 16;
 
 /// The kernels, if this processor can run them.
@@ -45,6 +45,7 @@ pub(super) fn kernels() -> Option<Kernels> {
     })
 }
 
+/// Moves elements to rows: those of 16 bytes here, others by AVX2.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
 fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     if ranks.typesize != T {
@@ -54,6 +55,7 @@ fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     plain::spread_from(done, ranks, src, dst);
 }
 
+/// The inverse of [`spread`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
 fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
     if ranks.typesize != T {
@@ -129,7 +131,8 @@ unsafe fn store(to: *mut u8, register: __m512i) {
     unsafe { _mm512_storeu_si512(to.cast(), register) }
 }
 
-/// The source of each byte when a table of bytes with so many rows and columns is transposed.
+/// The source of each byte when a table of bytes with `rows` rows and `columns` columns is
+/// transposed.
 #[target_feature(enable = "avx512f")]
 #[allow(clippy::cast_possible_truncation, reason = "numbers below 64")]
 fn mirrored(rows: usize, columns: usize) -> __m512i {
@@ -143,7 +146,7 @@ fn mirrored(rows: usize, columns: usize) -> __m512i {
     unsafe { load(from.as_ptr()) }
 }
 
-/// Mirrors a square of 8 registers of 8 bytes times 8: unit `u` of register `r` becomes unit `r`
+/// Mirrors a square of 8 registers of 8 units of 8 bytes: unit `u` of register `r` becomes unit `r`
 /// of register `u`.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -190,6 +193,7 @@ fn mirror_16(r: [__m512i; 16]) -> [__m512i; 16] {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn mirror_4([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    /// Selectors of lanes: two from the first register, two from the second.
     const LOWER: i32 = 0b01_00_01_00;
     const UPPER: i32 = 0b11_10_11_10;
     const EVEN: i32 = 0b10_00_10_00;
@@ -210,15 +214,16 @@ fn mirror_4([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     ]
 }
 
-/// The bit matrices with which the affine instruction keeps a square or reverses its rows.
+/// The bit matrix with which the affine instruction does not change a square.
 const IDENTITY: i64 = 0x0102_0408_1020_4080;
+/// The bit matrix with which the affine instruction reverses the rows of a square.
 const REVERSAL: i64 = IDENTITY.swap_bytes();
 
 /// Mirrors the squares of bits of 8 elements each, puts bytes of equal bit together within each
 /// register, then across registers.
 ///
-/// The affine instruction multiplies each byte of its first operand by the matrix in the second;
-/// with single bits as bytes it reads the matrix out by columns, in reversed order of rows.
+/// The affine instruction multiplies each byte of its first operand by the matrix in the second.
+/// With single bits as bytes, it reads the matrix out by columns, in reversed order of rows.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
     check_bits(rows, stride);

@@ -6,7 +6,7 @@ mod avx512;
 
 use super::kernels::Kernels;
 
-/// The sets that this processor can run, slowest first.
+/// The sets of kernels that this processor can run, slowest first.
 pub(super) fn kernels() -> impl Iterator<Item = Kernels> {
     avx2::kernels().into_iter().chain(avx512::kernels())
 }

@@ -4,10 +4,10 @@ use bloscpack_dtype::{ByteOrder, DType, Kind};
 use bloscpack_wire::internal::to_u64;
 use std::cmp::Ordering;
 
-/// Bytes of the longest text that is compared.
+/// Bytes of the longest `S` or `U` element that has an index.
 const MAX_TEXT: u64 = 64;
 
-/// The elements of a dtype that have an order.
+/// A dtype whose elements have an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Elements {
     family: Family,
@@ -20,7 +20,7 @@ enum Family {
     Uint,
     Int,
     Float,
-    /// The least integer is NaT.
+    /// The minimum integer is NaT.
     Time,
     Bytes,
     Text,
@@ -31,13 +31,13 @@ enum Family {
 pub(crate) struct Measured {
     pub count: u64,
     pub nulls: u64,
-    /// The least element and the greatest.
+    /// The least and the greatest element; `None` if all are NaT.
     pub bounds: Option<(Vec<u8>, Vec<u8>)>,
     pub ascending: bool,
     pub descending: bool,
 }
 
-/// An element, by which it is compared.
+/// The sort key of an element. A NaN has a key, a NaT has none.
 enum Key<K> {
     Value(K),
     Nan(K),
@@ -45,10 +45,10 @@ enum Key<K> {
 }
 
 impl Elements {
-    /// The elements of a dtype.
+    /// The order of a dtype's elements.
     ///
     /// # Errors
-    /// Returns the reason if they have no order that an index can state.
+    /// Returns the reason why an array of this dtype cannot have an index.
     pub(crate) fn of(dtype: &DType) -> Result<Self, &'static str> {
         let itemsize = dtype.itemsize();
         let family = match dtype.kind() {
@@ -75,7 +75,7 @@ impl Elements {
         self.itemsize
     }
 
-    /// Whether elements may be NaT, which has no place in the order.
+    /// Whether elements may be NaT, which has no order.
     pub(super) fn has_nat(&self) -> bool {
         self.family == Family::Time
     }
@@ -85,7 +85,7 @@ impl Elements {
         matches!(self.family, Family::Time | Family::Float)
     }
 
-    /// Statistics of these elements. Bytes after the last whole one are ignored.
+    /// Computes the statistics of elements. Bytes after the last whole element are ignored.
     pub(super) fn measure(&self, elements: &[u8]) -> Measured {
         use Key::Value;
         match (self.family, self.itemsize) {
@@ -111,7 +111,7 @@ impl Elements {
         }
     }
 
-    /// Statistics of numbers of `N` bytes. `key` gets those of each, little-endian.
+    /// Computes the statistics of numbers of `N` bytes. `key` gets each number's bytes, little-endian.
     fn numbers<const N: usize, K: Ord + Copy>(
         &self,
         elements: &[u8],
@@ -128,11 +128,11 @@ impl Elements {
     }
 }
 
-/// The order of halves is that of these integers, which is how `total_cmp` is implemented for longer floats.
+/// Maps a half to an integer with the same total order, as `total_cmp` does for longer floats.
 fn half(bytes: [u8; 2]) -> Key<i16> {
     let bits = i16::from_le_bytes(bytes);
     let key = bits ^ ((bits >> 15).cast_unsigned() >> 1).cast_signed();
-    // An infinity has this exponent and no fraction.
+    // Infinity is 0x7c00; NaNs have the same exponent and a fraction.
     if bits & 0x7fff > 0x7c00 {
         Key::Nan(key)
     } else {
@@ -167,7 +167,7 @@ fn time(bytes: [u8; 8]) -> Key<i64> {
     }
 }
 
-/// A text of NumPy's `U`. The zeros at its end are less than all characters, so that they need not be removed.
+/// A text of NumPy's `U`, compared by code points. Zeros at its end sort before all characters and need not be removed.
 #[derive(Clone, Copy)]
 struct CodePoints<'a>(&'a [u8], ByteOrder);
 
@@ -201,12 +201,12 @@ impl PartialEq for CodePoints<'_> {
 
 impl Eq for CodePoints<'_> {}
 
-/// Statistics of elements, each with its key.
+/// Computes statistics of elements with their keys.
 fn scan<'a, K: Ord + Copy>(elements: impl Iterator<Item = (&'a [u8], Key<K>)>) -> Measured {
     let (mut count, mut nulls) = (0usize, 0usize);
     let (mut ascending, mut descending) = (true, true);
     let mut last = None;
-    // Least and greatest.
+    // The least and the greatest element with their keys.
     let mut bounds: Option<[(K, &[u8]); 2]> = None;
     for (bytes, key) in elements {
         count += 1;

@@ -6,7 +6,7 @@ use bloscpack_array::json::wrong_value;
 use bloscpack_error::{Code, Result};
 use bloscpack_wire::internal::to_u64;
 
-/// Bytes of an entry before the minimum and the maximum.
+/// Bytes of an entry before the bounds.
 const HEAD_LEN: usize = 41;
 
 const KNOWN: u8 = 1;
@@ -19,35 +19,38 @@ pub(super) fn entry_len(elements: &Elements) -> usize {
     HEAD_LEN + 2 * elements.itemsize()
 }
 
-/// Statistics of one superchunk, and the length and digest of the file that they are of.
+/// Statistics of one superchunk, and the length and digest of the file from which they were computed.
 ///
-/// Floats are in the total order of IEEE 754, which [`f64::total_cmp`] implements: -0.0 is less than 0.0, and NaN is less or
-/// greater than all numbers, by its sign. So NaN counts as a value, too, and a superchunk with a positive NaN has one as its
-/// maximum. NaT does not count: a superchunk of nothing else has neither minimum nor maximum. Booleans are compared as bytes,
-/// `S` by its bytes and `U` by its code points, without the zeros at the end.
+/// | dtype | order | nulls |
+/// |---|---|---|
+/// | bools, integers | numeric; a bool counts as the number in its byte | none |
+/// | floats | as [`f64::total_cmp`]: -NaN, -inf, ..., -0.0, 0.0, ..., inf, NaN | NaN, which may also be `min` or `max` |
+/// | times | numeric, by the count | NaT, which is never `min` or `max` |
+/// | `S` | bytes, without zeros at the end | none |
+/// | `U` | code points, without zeros at the end | none |
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexEntry {
-    /// The number of rows.
+    /// The number of rows; each row is one element.
     pub rows: u64,
-    /// Bytes of the file.
+    /// The length of the superchunk's file in bytes.
     pub file_len: u64,
-    /// The XXH3-128 of the file.
+    /// The XXH3-128 of the superchunk's file.
     pub digest: u128,
-    /// The number of elements that are NaN, in an array of floats, or NaT, in one of datetimes or timedeltas; else 0.
+    /// The number of elements that are NaN or NaT.
     pub nulls: u64,
-    /// The bytes of the least element, in the byte order of the dtype.
+    /// The bytes of the least element, in the byte order of the dtype; `None` if all elements are NaT.
     pub min: Option<Vec<u8>>,
-    /// The bytes of the greatest element, in the byte order of the dtype.
+    /// The bytes of the greatest element, in the byte order of the dtype; `None` if all elements are NaT.
     pub max: Option<Vec<u8>>,
-    /// Whether every element is at least as great as the one before it, and none is NaT.
+    /// Whether no element is less than the one before it, and none is NaT.
     pub ascending: bool,
-    /// Whether every element is at most as great as the one before it, and none is NaT.
+    /// Whether no element is greater than the one before it, and none is NaT.
     pub descending: bool,
 }
 
 impl IndexEntry {
-    /// The statistics of these rows, whose superchunk is in a file of these bytes.
+    /// Computes the statistics of `rows`, the data of a superchunk with the content `file`.
     pub(crate) fn of(elements: &Elements, rows: &[u8], file: &[u8]) -> Self {
         let Measured {
             count,
@@ -69,7 +72,7 @@ impl IndexEntry {
         }
     }
 
-    /// Parses an entry, which begins at byte `at` of the index.
+    /// Parses the entry at byte `at` of the index; `None` if it is all zeros, unknown.
     pub(super) fn parse(
         bytes: &[u8],
         elements: &Elements,
@@ -107,7 +110,7 @@ impl IndexEntry {
         Ok(Some(entry))
     }
 
-    /// Whether there are superchunks of which this is true.
+    /// Whether a superchunk with these statistics can exist.
     fn is_possible(&self, elements: &Elements, superchunk_rows: u64) -> bool {
         let values = if elements.has_nat() {
             self.rows.checked_sub(self.nulls)

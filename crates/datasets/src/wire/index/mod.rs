@@ -1,4 +1,4 @@
-//! `meta/index`: statistics of each superchunk of an array. It is a file of this library, which bcolz and BLZ ignore.
+//! `meta/index`: statistics of each superchunk of an array. Only this library writes the file; bcolz and BLZ ignore it.
 //!
 //! ```text
 //!    position   bytes   content, numbers little-endian
@@ -6,7 +6,7 @@
 //!    8          4       version of the format: 1
 //!    12         4       length D of the dtype
 //!    16         8       rows of a full superchunk
-//!    24         8       number N of entries, one for each superchunk from the first on
+//!    24         8       number N of entries, for superchunks 0 to N - 1
 //!    32         D       the dtype as `dtype.str` of NumPy, such as `<f8`
 //!    32 + D     N * E   entries, each of E = 41 + 2 * itemsize bytes
 //!    ...        16      XXH3-128 of all bytes before it
@@ -17,10 +17,10 @@
 //!    16         16      XXH3-128 of these bytes
 //!    32         8       nulls: NaN or NaT
 //!    40         1       flags: 1 known, 2 has a minimum and a maximum, 4 ascending, 8 descending
-//!    41         itemsize each   minimum and maximum, in the byte order of the dtype; zeros where there are none
+//!    41         itemsize each   minimum and maximum, in the byte order of the dtype; zeros if there are none
 //! ```
 //!
-//! An entry that is not known is all zeros.
+//! An entry of zeros means that nothing is known about its superchunk.
 
 mod elements;
 mod entry;
@@ -43,9 +43,11 @@ const DIGEST_LEN: usize = 16;
 /// The name of the dtype in messages.
 const DTYPE: &str = "byte 32, the dtype,";
 
-/// Statistics of the superchunks of an array, as [`CArray::index`](crate::CArray::index) reads them.
+/// Statistics of the superchunks of an array: the file `meta/index`, which [`CArray::index`](crate::CArray::index) reads.
+/// `docs/datasets.md` describes the file under "Index".
 ///
-/// They are to be believed of a superchunk only if [`CArray::index_holds`](crate::CArray::index_holds) of it.
+/// Rely on the statistics of a superchunk only if [`CArray::index_holds`](crate::CArray::index_holds) is true for it: other
+/// programs change superchunks without updating the index.
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, Index};
@@ -69,7 +71,7 @@ pub struct Index {
     entries: Vec<Option<IndexEntry>>,
 }
 
-/// The digest of a superchunk, and that at the end of the index: XXH3-128.
+/// The digest of a superchunk's file, and of the index itself: XXH3-128. It is not cryptographic.
 #[must_use]
 pub fn index_digest(bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot(bytes)
@@ -79,7 +81,7 @@ impl Index {
     /// An index without entries.
     ///
     /// # Errors
-    /// Returns the reason a dtype has none.
+    /// Returns the reason why a dtype has none.
     pub(crate) fn new(
         dtype: &DType,
         superchunk_rows: u64,
@@ -92,19 +94,19 @@ impl Index {
         })
     }
 
-    /// The dtype of the array, in whose byte order the minimums and maximums are.
+    /// The dtype of the array. Minimums and maximums are in its byte order.
     #[must_use]
     pub fn dtype(&self) -> &DType {
         &self.dtype
     }
 
-    /// The number of rows of a superchunk. The last one may have fewer.
+    /// The number of rows of a full superchunk; at least 1. The last one may have fewer.
     #[must_use]
     pub fn superchunk_rows(&self) -> u64 {
         self.superchunk_rows
     }
 
-    /// The number of superchunks from the first one on that the index describes. The array may have more or fewer.
+    /// The number of entries, one for each superchunk from the first. The array may have more or fewer superchunks.
     #[must_use]
     pub fn len(&self) -> u64 {
         to_u64(self.entries.len())
@@ -116,25 +118,25 @@ impl Index {
         self.entries.is_empty()
     }
 
-    /// The statistics of a superchunk, counted from 0; `None` where the index has none.
+    /// The statistics of a superchunk, counted from 0; `None` past the last entry, and for an entry that is not known.
     #[must_use]
     pub fn entry(&self, superchunk: u64) -> Option<&IndexEntry> {
         let number = usize::try_from(superchunk).ok()?;
         self.entries.get(number)?.as_ref()
     }
 
-    /// The greatest number of superchunks that a file of so many bytes describes.
+    /// The maximum number of entries in a file of `bytes` bytes.
     pub(crate) fn most_superchunks(&self, bytes: u64) -> u64 {
         let around = to_u64(HEAD_LEN + self.dtype.code().len() + DIGEST_LEN);
         bytes.saturating_sub(around) / to_u64(entry_len(&self.elements))
     }
 
-    /// Removes the statistics of all superchunks from this one on.
+    /// Keeps the first `superchunks` entries and removes the others.
     pub(crate) fn truncate(&mut self, superchunks: usize) {
         self.entries.truncate(superchunks);
     }
 
-    /// Sets the statistics of a superchunk. Nothing is known of those before it that the index did not describe.
+    /// Sets the statistics of a superchunk. New entries before it are not known.
     pub(crate) fn set(&mut self, superchunk: usize, entry: Option<IndexEntry>) {
         match self.entries.get_mut(superchunk) {
             Some(place) => *place = entry,
@@ -145,11 +147,11 @@ impl Index {
         }
     }
 
-    /// Parses the file. Every bit of it is covered by its digest.
+    /// Parses the file. Its digest covers every bit, and impossible entries are refused.
     ///
     /// # Errors
-    /// Returns an error with the byte for a file that is cut short or damaged, of another version of the format, or of a dtype
-    /// whose elements have no order.
+    /// Returns [`Code::CutShort`] for a file shorter than its fixed parts, [`Code::Digest`] and [`Code::Metadata`] for a
+    /// damaged one, and [`Code::Unsupported`] for another version. Messages name the byte.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let is_short = || cut_short(file.len(), HEAD_LEN + DIGEST_LEN);
         let (content, found) = file.split_last_chunk().ok_or_else(is_short)?;
@@ -173,7 +175,7 @@ impl Index {
         check_count(count, entries, len)?;
         let first = content.len() - entries.len();
         let entries = entries.chunks_exact(len).enumerate().map(|(index, bytes)| {
-            // The entry is inside of the file.
+            // Cannot overflow: the entry is inside the file.
             IndexEntry::parse(bytes, &elements, superchunk_rows, first + index * len)
         });
         Ok(Self {
@@ -184,10 +186,10 @@ impl Index {
         })
     }
 
-    /// The file.
+    /// The bytes of the file.
     ///
     /// # Errors
-    /// Returns an error for a dtype whose name has 4 GiB, which none has.
+    /// Returns an error for a dtype whose name is 4 GiB long, which does not exist.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let elements = &self.elements;
         let dtype = self.dtype.code();
@@ -215,7 +217,7 @@ fn cut_short(found: usize, expected: usize) -> Error {
     Error::cut_short("index", to_u64(found), to_u64(expected))
 }
 
-/// The length of the dtype, the rows of a superchunk, and the number of entries.
+/// Parses the length of the dtype, the rows of a superchunk, and the number of entries.
 fn parse_head(head: &[u8; HEAD_LEN]) -> Result<[u64; 3]> {
     let (magic, rest) = split::<8, _>(head)?;
     if magic != *MAGIC {
@@ -246,7 +248,7 @@ fn parse_head(head: &[u8; HEAD_LEN]) -> Result<[u64; 3]> {
     Ok([dtype_len.into(), superchunk_rows, u64::from_le_bytes(count)])
 }
 
-/// The next bytes of a part of the file.
+/// Splits the next `N` bytes from a part of the file.
 fn split<const N: usize, T: AsRef<[u8]> + ?Sized>(part: &T) -> Result<([u8; N], &[u8])> {
     let part = part.as_ref();
     let (first, rest) = part
@@ -265,7 +267,7 @@ fn check_digest(content: &[u8], found: u128) -> Result<()> {
     Err(wrong_value(Code::Digest, name, found, expected))
 }
 
-/// Refuses another number of entries than there are bytes for, each of which has `len`.
+/// Refuses a number of entries of `len` bytes each that does not match the bytes of all entries.
 fn check_count(count: u64, entries: &[u8], len: usize) -> Result<()> {
     let needed = usize::try_from(count).ok();
     let needed = needed.and_then(|count| count.checked_mul(len));
@@ -277,7 +279,7 @@ fn check_count(count: u64, entries: &[u8], len: usize) -> Result<()> {
     Err(wrong_value(Code::Metadata, name, count, expected))
 }
 
-/// The dtype, spelled as NumPy does, and its elements, which have an order.
+/// Parses the dtype, which must be in NumPy's exact spelling and have elements with an order.
 fn parse_dtype(text: &[u8]) -> Result<(DType, Elements)> {
     let code = std::str::from_utf8(text).ok();
     let dtype = code.and_then(|code| DType::parse(code).ok().filter(|dtype| dtype.code() == code));

@@ -1,12 +1,12 @@
-//! `meta/attributes`: values that users attach to a dataset, as YAML.
+//! `meta/attributes`: the user's attributes, as YAML.
 
 use super::yaml;
 use bloscpack_array::json::{shown, wrong_value};
 use bloscpack_error::{Code, Error, Result};
 use serde_json::{Map, Value};
 
-/// Parses the attributes, in their order. An attribute of the proposal's kind (`value`, `type`, `dtype`) is a map like any
-/// other.
+/// Parses the attributes, in their order. The proposal's attributes with `value`, `type` and `dtype` become maps like any
+/// others. YAML's NaN and infinities become strings such as `"NaN"`.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::proposal::encode_attributes, wire::proposal::parse_attributes};
@@ -18,8 +18,9 @@ use serde_json::{Map, Value};
 /// ```
 ///
 /// # Errors
-/// Returns an error if the file is not YAML, or not a map; [`Code::Unsupported`] for anchors, aliases, tags, and keys that are
-/// not scalars.
+/// Returns an error if the file is not YAML, or not a map; [`Code::CutShort`] for an empty file; [`Code::Unsupported`] for
+/// anchors, aliases, tags, and keys that are not scalars; [`Code::OverLimit`] for more than 16 MiB, a million values, or 127
+/// levels.
 pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>> {
     match yaml::parse(file)? {
         Value::Object(map) => Ok(map),
@@ -30,10 +31,10 @@ pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>> {
     }
 }
 
-/// The file for these attributes.
+/// The bytes of the file for these attributes; `{}` for none.
 ///
 /// # Errors
-/// Returns [`Code::CannotStore`] for attributes that could not be read again: with a key of more than a thousand characters,
+/// Returns [`Code::CannotStore`] for attributes that could not be read back: with a key of more than a thousand characters,
 /// nested too deeply, or too many.
 pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>> {
     let mut text = String::new();

@@ -7,8 +7,8 @@
 //! | `meta/attributes` | YAML | [`parse_attributes`], [`encode_attributes`] |
 //! | `data/__1__.bin` | header, index, chunks | [`SuperchunkHeader`] |
 //!
-//! All YAML that JSON could express is read, however it is laid out; anchors, aliases and tags are refused. Files are
-//! written in the style of the examples in the proposal.
+//! Any YAML whose values JSON can express is read, in block or flow style; anchors, aliases and tags are refused. Files are
+//! written in the style of the proposal's examples.
 
 mod attributes;
 mod shape;

@@ -3,15 +3,13 @@
 use bloscpack_array::json::{empty, shown, wrong_value};
 use bloscpack_error::{Code, Result};
 
-/// Bytes of the longest file. No shape is longer.
+/// Bytes of the longest file. Real shapes are shorter.
 const MAX_LEN: usize = 1 << 16;
 
-/// An example for messages.
+/// What messages call the expected content.
 const EXAMPLE: &str = "a shape such as (300, 200)";
 
-/// Parses the shape of a dataset.
-///
-/// Python 2 writes long numbers with an `L`, which is accepted, and so is `(5)` for `(5,)`.
+/// Parses the shape of a dataset, rows first. Also accepts Python 2's long integers (`300L`), and `(5)` for `(5,)`.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::proposal::encode_shape, wire::proposal::parse_shape};
@@ -21,7 +19,7 @@ const EXAMPLE: &str = "a shape such as (300, 200)";
 /// ```
 ///
 /// # Errors
-/// Returns an error if the file is not a tuple of integers, each 0 or more.
+/// Returns an error if the file is not a tuple of non-negative integers of up to 64 bits, or longer than 64 KiB.
 pub fn parse_shape(file: &[u8]) -> Result<Vec<u64>> {
     if file.trim_ascii().is_empty() {
         return Err(empty(EXAMPLE));
@@ -34,13 +32,13 @@ pub fn parse_shape(file: &[u8]) -> Result<Vec<u64>> {
     })
 }
 
-/// The file for a shape.
+/// The bytes of the file for a shape.
 #[must_use]
 pub fn encode_shape(shape: &[u64]) -> Vec<u8> {
     format!("{}\n", tuple(shape)).into_bytes()
 }
 
-/// The numbers of a tuple, with any space around it.
+/// The numbers of a tuple, with optional white space.
 pub(super) fn parse_tuple(text: &str) -> Option<Vec<u64>> {
     let inside = text.trim().strip_prefix('(')?.strip_suffix(')')?.trim();
     if inside.is_empty() {
@@ -56,7 +54,7 @@ fn number(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|_| plain)
 }
 
-/// A tuple as Python writes it: a single number has a comma after it.
+/// A tuple as Python writes it: `()`, `(3,)`, `(3, 4)`.
 pub(super) fn tuple(numbers: &[u64]) -> String {
     match numbers {
         [single] => format!("({single},)"),

@@ -1,4 +1,4 @@
-//! `meta/storage`: the type of the elements and how they are stored, as YAML.
+//! `meta/storage`: the dtype of the elements and how they are stored, as YAML.
 //!
 //! ```text
 //! dtype:
@@ -23,23 +23,23 @@ use bloscpack_dtype::ByteOrder;
 use bloscpack_error::{Code, Error, Result};
 use serde_json::{Map, Value};
 
-/// The greatest depth of nested columns. No table is deeper, and it is safe for the stack.
+/// The maximum depth of nested columns. Deeper hostile ones could overflow the stack.
 const MAX_DEPTH: usize = 16;
-/// Bytes of the longest path of keys that a message contains.
+/// A path of keys in a message is not extended beyond this many bytes.
 const MAX_PATH: usize = 256;
 
-/// The elements of a dataset: of one type, or columns with folders of their own.
+/// The elements of a dataset: one dtype for an array, or columns for a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elements {
-    /// One type, by NumPy's name.
+    /// One dtype, by NumPy's name. It is not parsed.
     Of(String),
-    /// The names of columns, and the elements of each.
+    /// Columns with their names, in order. Each may contain columns again, up to 16 levels.
     Columns(Vec<(String, Elements)>),
 }
 
 impl Elements {
-    /// The columns that contain no further columns, in order: the names from the outermost column inwards, and the type.
-    /// A single type is one column without names.
+    /// The columns that contain no columns, in order: the names from the outermost inwards, and the dtype. A single dtype is
+    /// one column without names.
     ///
     /// ```
     /// use bloscpack_datasets::wire::proposal::Elements;
@@ -75,14 +75,14 @@ impl Elements {
     }
 }
 
-/// A filter that is applied to a chunk before it is compressed.
+/// A filter that is applied to a chunk before compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ProposalFilter {
-    /// Byte shuffle: groups the first bytes of all elements, then the second ones, and so on.
+    /// Byte shuffle: groups the first bytes of all elements, then the second bytes, and so on.
     Shuffle,
-    /// Bitshuffle: groups bits in the same way. The proposal does not mention it; it is an extension.
+    /// Bitshuffle: groups bits in the same way. An extension of the proposal.
     Bitshuffle,
-    /// Sets insignificant digits to zero. Readers need not undo it. This library does not apply it.
+    /// Sets insignificant digits to zero. Readers need not undo it. Accepted when reading; this library does not apply it.
     Truncate,
 }
 
@@ -100,7 +100,7 @@ impl ProposalFilter {
     }
 }
 
-/// The compression of new chunks. It does not matter for reading, since the header of each chunk says how it is compressed.
+/// The compression of new chunks. It does not matter for reading: the header of each chunk describes its compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compression {
     /// The name of the compressor, which may be unknown.
@@ -112,7 +112,7 @@ pub struct Compression {
 }
 
 impl Default for Compression {
-    /// The example of the proposal, without its filter `truncate`.
+    /// The proposal's example without the filter `truncate`: blosclz at level 5 with byte shuffle.
     fn default() -> Self {
         let library = Compressor::Blosclz.name().to_owned();
         let filters = vec![ProposalFilter::Shuffle];
@@ -128,12 +128,12 @@ impl Compression {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// Returns [`Code::Unsupported`] if there is no compressor of this name.
+    /// Returns [`Code::Unsupported`] for an unknown name.
     pub fn compressor(&self) -> Result<Compressor> {
         compressor(&self.library)
     }
 
-    /// The filter for new chunks.
+    /// The filter for new chunks: the first shuffle in the list, or none.
     #[must_use]
     pub fn filter(&self) -> Filter {
         let shuffle = self.filters.iter().find_map(|filter| match filter {
@@ -145,7 +145,7 @@ impl Compression {
     }
 }
 
-/// The content of `meta/storage`. Elements are in C order.
+/// The content of `meta/storage`. Elements are in C order; Fortran order is refused.
 ///
 /// ```
 /// use bloscpack_datasets::{wire::proposal::Elements, wire::proposal::Storage};
@@ -159,28 +159,27 @@ impl Compression {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
-    /// The type of the elements, or the columns.
+    /// The dtype of the elements, or the columns.
     pub elements: Elements,
-    /// Elements of a chunk along each axis; at least 1 each.
+    /// Elements of a chunk along each axis, rows first; at least 1 each.
     pub chunk_shape: Vec<u64>,
-    /// Chunks of each superchunk but the last; at least 1. Where the file does not say, it is the number of chunks in the
-    /// first superchunk.
+    /// Chunks per superchunk, at least 1; the last one may have fewer. `None`: as many as the first superchunk contains.
     pub superchunk_chunks: Option<u64>,
-    /// The byte order of the elements.
+    /// The byte order of dtypes whose names contain none; little-endian by default.
     pub order: ByteOrder,
     /// The compression of new chunks.
     pub compression: Compression,
-    /// The default element, where it is not zero. The proposal has no key for it; it is written as `dflt`, which other
-    /// readers ignore.
+    /// The default element if it is not zero. The proposal has no key for it; it is stored as `dflt`.
     pub default: Option<Value>,
 }
 
 impl Storage {
-    /// Parses the file. Undefined keys are ignored.
+    /// Parses the file, up to 16 MiB. Unknown keys are ignored; `dtype` and `chunkshape` are required.
     ///
     /// # Errors
     /// Returns an error if the file is not a YAML map, or if a value is missing or impossible; [`Code::Unsupported`] for
-    /// elements in Fortran order, and for an unknown filter.
+    /// elements in Fortran order and for an unknown filter, which could not be undone; [`Code::OverLimit`] for columns that are
+    /// nested too deeply.
     pub fn parse(file: &[u8]) -> Result<Self> {
         let document = yaml::parse(file)?;
         let map = Node {
@@ -204,11 +203,11 @@ impl Storage {
         })
     }
 
-    /// The file, in the style of the example in the proposal.
+    /// The bytes of the file, in the style of the proposal's example.
     ///
     /// # Errors
     /// Returns [`Code::CannotStore`] for the filter `truncate`, which this library does not apply, and for values that could
-    /// not be read again.
+    /// not be read back.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let Compression {
             library,
@@ -270,7 +269,7 @@ impl Elements {
     }
 }
 
-/// A value in the file, and the keys that lead to it, joined by dots.
+/// A value in the file, and the path of keys to it, joined by dots.
 struct Node<'a> {
     path: String,
     value: &'a Value,
@@ -292,7 +291,7 @@ impl<'a> Node<'a> {
 
     fn below(&self, key: &str, value: &'a Value) -> Node<'a> {
         let key = shown(key);
-        // Each node has a path of its own, which must not grow with the depth.
+        // Every node has its own copy of the path, so the path must not grow with the depth.
         let path = match self.path.as_str() {
             "" => key,
             path if path.len() > MAX_PATH => path.to_owned(),
@@ -305,7 +304,7 @@ impl<'a> Node<'a> {
         self.value.as_str().ok_or_else(|| self.wrong("a string"))
     }
 
-    /// An integer, 1 or more.
+    /// The value as an integer, 1 or more.
     fn count(&self) -> Result<u64> {
         let count = self.value.as_u64().filter(|count| *count > 0);
         count.ok_or_else(|| self.wrong("an integer, 1 or more"))
@@ -340,7 +339,7 @@ fn elements(node: &Node<'_>, depth: usize) -> Result<Elements> {
     }
 }
 
-/// A tuple as text, or a list.
+/// Parses a shape: a tuple as text, or a YAML list.
 fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>> {
     let shape = match node.value {
         Value::String(text) => parse_tuple(text),
@@ -351,7 +350,7 @@ fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>> {
     shape.ok_or_else(|| node.wrong("a shape such as (30, 20), of integers from 1 on"))
 }
 
-/// Refuses elements in Fortran order, which would be read in the wrong order.
+/// Refuses elements in Fortran order, which would otherwise be read in the wrong order.
 fn check_order(map: &Node<'_>) -> Result<()> {
     let Some(node) = map.find("order")? else {
         return Ok(());
@@ -409,7 +408,7 @@ fn filters(node: &Node<'_>) -> Result<Vec<ProposalFilter>> {
     items.iter().map(|item| filter(node, item)).collect()
 }
 
-/// The filter of this name. The effect of an unknown filter could not be undone.
+/// The filter of this name. Unknown filters are refused, because their effect could not be undone.
 fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter> {
     let name = item
         .as_str()

@@ -1,12 +1,18 @@
 //! The header and index of a superchunk of the carray proposal.
 //!
 //! ```text
-//!      0 1 2 3   4         5          6       7   8 .. 12      12 .. 16
-//!    | b l p k | version | checksum | index | 0 | chunk size | zero     |
-//!     16 .. 24               24 .. 32
-//!    | bytes of the file   | number of chunks     |
-//!    | where chunk 0 begins (i64) | ... of chunk 1 | ...                       if there is an index
-//!    | chunk | [digest] | [spare] | chunk | ...
+//!    offset   bytes   content
+//!    0        4       "blpk"
+//!    4        1       version: 4 in files that this library writes
+//!    5        1       checksum of each chunk, 0 to 8
+//!    6        1       1 if there is an index, otherwise 0
+//!    7        1       0
+//!    8        4       uncompressed bytes of every chunk
+//!    12       4       0
+//!    16       8       bytes of the whole file (i64)
+//!    24       8       number N of chunks (i64)
+//!    32       N * 8   index: the position of each chunk in the file (i64)
+//!    ...              chunk | [digest] | [spare space] | chunk | ...
 //! ```
 //!
 //! All numbers are little-endian. The proposal has no value for an unknown number.
@@ -30,7 +36,7 @@ const FILE_LEN: usize = 16;
 const NCHUNKS: usize = 24;
 
 const ENTRY_LEN: usize = 8;
-/// The proposal specifies no version; 1 to 3 are versions of other headers.
+/// The proposal specifies no version. 1 to 3 are versions of the Bloscpack header.
 const OUR_VERSION: u8 = 4;
 
 /// The header of a superchunk.
@@ -52,22 +58,22 @@ const OUR_VERSION: u8 = 4;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperchunkHeader {
-    /// The version byte: 4 in files that this library writes. It has no meaning.
+    /// The version byte: 4 in files that this library writes. Readers accept any value.
     pub version: u8,
     /// The checksum of each chunk.
     pub checksum: Checksum,
-    /// Whether an index of the chunks follows the header.
+    /// Whether an index, the positions of the chunks, follows the header.
     pub index: bool,
-    /// Uncompressed bytes of every chunk.
+    /// Uncompressed bytes of every chunk; chunks at the edges of the array are padded to it.
     pub chunk_size: u32,
-    /// Bytes of the whole file, this header included.
+    /// Bytes of the whole file, including this header.
     pub file_len: u64,
     /// The number of chunks.
     pub nchunks: u64,
 }
 
 impl SuperchunkHeader {
-    /// The header of `nchunks` chunks, without checksum and index. The length of the file is the least that it can have.
+    /// The header of `nchunks` chunks, without checksum and index. `file_len` is the minimum; set it to the actual length.
     #[must_use]
     pub fn new(chunk_size: u32, nchunks: u64) -> Self {
         let header = Self {
@@ -82,11 +88,13 @@ impl SuperchunkHeader {
         Self { file_len, ..header }
     }
 
-    /// Decodes and checks the header of a file of `file_len` bytes. Bytes of `head` after the header are ignored.
+    /// Decodes and checks the header of a file of `file_len` bytes. Bytes of `head` after the header are ignored. The number of
+    /// chunks is compared with the length of the file, so that memory can be allocated for the index.
     ///
     /// # Errors
-    /// Returns [`Code::CutShort`] if the file is shorter than its header says, [`Code::UnknownFormat`] for another magic,
-    /// [`Code::Unsupported`] for an unknown checksum, [`Code::Header`] for impossible fields.
+    /// Returns [`Code::CutShort`] if the file is shorter than its header states, [`Code::Trailing`] if it is longer,
+    /// [`Code::UnknownFormat`] for other first bytes than `blpk`, [`Code::Unsupported`] for an unknown checksum, and
+    /// [`Code::Header`] for impossible fields.
     pub fn decode(head: &[u8], file_len: u64) -> Result<Self> {
         let Some(bytes) = head.first_chunk::<SUPERCHUNK_HEADER_LEN>() else {
             let (found, expected) = (head.len() as u64, SUPERCHUNK_HEADER_LEN as u64);
@@ -112,10 +120,10 @@ impl SuperchunkHeader {
         Ok(header)
     }
 
-    /// The 32 bytes of this header.
+    /// The bytes of the header.
     ///
     /// # Errors
-    /// Returns [`Code::CannotStore`] for fields that no reader would accept.
+    /// Returns [`Code::CannotStore`] for fields that [`decode`](Self::decode) would refuse.
     pub fn encode(&self) -> Result<[u8; SUPERCHUNK_HEADER_LEN]> {
         self.check()
             .map_err(|error| Error::new(Code::CannotStore, error.to_string()))?;
@@ -129,13 +137,11 @@ impl SuperchunkHeader {
         Ok(bytes)
     }
 
-    /// Bytes of the index; 0 where there is none.
-    ///
-    /// For a decoded header it is no longer than the file.
+    /// Bytes of the index; 0 if there is none. The index of a decoded header is shorter than the file.
     #[must_use]
     pub fn index_len(&self) -> u64 {
         if self.index {
-            // Only a header that no file can have saturates; `check` refuses it.
+            // Saturates only for impossible headers, which `check` refuses.
             self.nchunks.saturating_mul(ENTRY_LEN as u64)
         } else {
             0
@@ -149,11 +155,11 @@ impl SuperchunkHeader {
             .saturating_add(SUPERCHUNK_HEADER_LEN as u64)
     }
 
-    /// Parses the [`index_len`](Self::index_len) bytes of the index, and returns the position of each chunk in the file.
+    /// Parses the index, exactly [`index_len`](Self::index_len) bytes, and returns the position of each chunk in the file.
     ///
     /// # Errors
-    /// Returns [`Code::CutShort`] for another number of bytes, [`Code::Offsets`] if the first chunk does not follow the index,
-    /// or if a chunk overlaps the one before it or does not fit into the file.
+    /// Returns [`Code::CutShort`] for another number of bytes, and [`Code::Offsets`] if the first chunk does not follow the
+    /// index directly, or if a chunk overlaps the one before it or the end of the file.
     pub fn parse_index(&self, bytes: &[u8]) -> Result<Vec<u64>> {
         let (found, expected) = (bytes.len() as u64, self.index_len());
         if found != expected {
@@ -167,12 +173,12 @@ impl SuperchunkHeader {
         self.check_index(&entries)
     }
 
-    /// The bytes of the index.
+    /// The bytes of an index with these positions.
     ///
     /// # Errors
     /// Returns [`Code::CannotStore`] for an index that [`parse_index`](Self::parse_index) would refuse.
     pub fn encode_index(&self, index: &[u64]) -> Result<Vec<u8>> {
-        // A position from 2^63 on is a negative number, which is refused.
+        // A position of 2^63 or more becomes negative, which `parse_index` refuses.
         let bytes: Vec<u8> = index
             .iter()
             .flat_map(|position| position.to_le_bytes())
@@ -185,7 +191,7 @@ impl SuperchunkHeader {
 
     fn check_index(&self, entries: &[i64]) -> Result<Vec<u64>> {
         let mut index: Vec<u64> = Vec::with_capacity(entries.len());
-        // 0 for a file that is too short for a chunk, which refuses every position.
+        // Saturates to 0 for a file too short for a chunk, which refuses every position.
         let last = self.file_len.saturating_sub(self.least_chunk());
         for (number, entry) in entries.iter().enumerate() {
             let bad = |expected: String| {
@@ -210,12 +216,12 @@ impl SuperchunkHeader {
         Ok(index)
     }
 
-    /// The least number of bytes of a chunk: its header and its digest.
+    /// The minimum number of bytes of a chunk: its header and its digest.
     fn least_chunk(&self) -> u64 {
         (HEADER_LEN + self.checksum.digest_len()) as u64
     }
 
-    /// The least number of bytes of a file with this header.
+    /// The minimum number of bytes of a file with this header; `None` if it overflows.
     fn least_len(&self) -> Option<u64> {
         let chunks = self.nchunks.checked_mul(self.least_chunk())?;
         let index = if self.index {
@@ -228,8 +234,7 @@ impl SuperchunkHeader {
             .checked_add(SUPERCHUNK_HEADER_LEN as u64)
     }
 
-    /// Checks the fields against each other. This bounds the index by the length of the file, before memory is allocated
-    /// for it.
+    /// Checks the fields against each other. This limits the index to the length of the file before memory is allocated for it.
     fn check(&self) -> Result<()> {
         let Self {
             chunk_size,
@@ -283,7 +288,7 @@ impl SuperchunkHeader {
     }
 }
 
-/// Checks the bytes that are the same in every superchunk, or have only two values.
+/// Checks the magic, the reserved bytes, and the byte that tells whether there is an index.
 fn check_fixed(bytes: &[u8; SUPERCHUNK_HEADER_LEN]) -> Result<()> {
     if !bytes.starts_with(&MAGIC) {
         let (magic, _) = bytes.split_at(MAGIC.len());

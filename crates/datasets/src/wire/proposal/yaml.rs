@@ -10,13 +10,13 @@ use std::fmt::Write as _;
 
 /// Bytes of the longest file.
 const MAX_LEN: usize = 16 << 20;
-/// The greatest depth of nested values, which is that of JSON.
+/// The maximum depth of nested values, as for JSON.
 const MAX_DEPTH: usize = 127;
-/// The greatest number of values. Two bytes suffice for one, which takes many times as much memory.
+/// The maximum number of values. A value of two bytes in the file takes many times as much memory.
 const MAX_NODES: usize = 1 << 20;
 
-/// Parses the only document of a file. Floats that JSON cannot express (`.nan`, `.inf`) become
-/// the strings that JSON of Python becomes: `NaN`, `Infinity` and `-Infinity`.
+/// Parses a file with one document. Floats that JSON cannot express (`.nan`, `.inf`) become strings, as Python's JSON names
+/// them: `NaN`, `Infinity` and `-Infinity`.
 pub(super) fn parse(file: &[u8]) -> Result<Value> {
     if file.len() > MAX_LEN {
         return Err(too_long("file", to_u64(file.len()), to_u64(MAX_LEN)));
@@ -38,12 +38,12 @@ fn not_yaml(reason: &str) -> Error {
     Error::new(Code::Metadata, format!("not YAML: {reason}"))
 }
 
-/// A list or map whose end has not been reached.
+/// A list or map that the parser is inside.
 enum Open {
     List(Vec<Value>),
     Map {
         map: Map<String, Value>,
-        /// A key whose value has not been reached.
+        /// The key whose value comes next.
         key: Option<String>,
     },
 }
@@ -90,7 +90,7 @@ impl Builder {
         self.put(value, span)
     }
 
-    /// Refuses files that would become much larger values, and YAML that JSON cannot express.
+    /// Limits the number and depth of values, and refuses anchors and tags, which JSON cannot express.
     fn count(&mut self, event: &Event<'_>, span: &Span) -> Result<()> {
         if event.anchor_id().is_some() {
             return Err(unsupported("an anchor", span));
@@ -166,7 +166,7 @@ fn position(span: &Span) -> TextPosition {
     }
 }
 
-/// The value of a scalar without quotes in the core schema of YAML 1.2.
+/// The value of an unquoted scalar in the core schema of YAML 1.2.
 fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -186,7 +186,7 @@ fn plain(text: &str) -> Value {
         .unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// The name of the infinity of this sign.
+/// `Infinity` or `-Infinity`, by the sign of the text.
 fn infinite(text: &str) -> Value {
     if text.starts_with('-') {
         "-Infinity".into()
@@ -211,7 +211,7 @@ fn integer(text: &str, unsigned: &str) -> Option<Value> {
     signed.or_else(|| text.parse::<u64>().ok().map(Value::from))
 }
 
-/// A number that is too large is infinite.
+/// Parses a float. A number that is too large becomes infinite.
 fn float(text: &str, unsigned: &str) -> Option<Value> {
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -232,8 +232,8 @@ fn float(text: &str, unsigned: &str) -> Option<Value> {
     Some(Number::from_f64(float).map_or_else(|| infinite(text), Value::Number))
 }
 
-/// Writes the lines of a map, each key indented by `indent` spaces. A map inside of it is indented by two more; a list is
-/// in brackets on the line of its key.
+/// Writes a map in block style, each key on a line indented by `indent` spaces. Maps inside it are indented by two more; lists
+/// are in brackets on the line of their key.
 pub(super) fn write_map(text: &mut String, map: &Map<String, Value>, indent: usize) {
     for (key, value) in map {
         let _ = write!(text, "{:indent$}{}:", "", scalar(key));
@@ -276,7 +276,7 @@ fn write_flow(text: &mut String, value: &Value) {
     }
 }
 
-/// Readers of YAML 1.1 only take a number with a point for a float.
+/// A float with a point: readers of YAML 1.1 recognize no others as floats.
 fn float_text(value: &Value) -> String {
     let text = python_json(value);
     match text.split_once('e') {
@@ -285,10 +285,10 @@ fn float_text(value: &Value) -> String {
     }
 }
 
-/// Words that some version of YAML does not read as strings.
+/// Words that some versions of YAML do not read as strings.
 const TAKEN: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 
-/// A string, without quotes if it is a word that every version of YAML reads as a string.
+/// A string, unquoted if it is a word that every version of YAML reads as a string.
 pub(super) fn scalar(string: &str) -> String {
     let begins = string.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
@@ -300,8 +300,8 @@ pub(super) fn scalar(string: &str) -> String {
     }
 }
 
-/// A string in double quotes, all characters but ASCII escaped. In YAML, the two escapes of JSON for one character would be two
-/// characters.
+/// A string in double quotes, with all characters outside ASCII escaped. JSON's surrogate pairs would be two characters in
+/// YAML, so YAML's own escapes are used.
 fn quoted(string: &str) -> String {
     let mut text = "\"".to_owned();
     for c in string.chars() {

@@ -1,4 +1,4 @@
-//! The parts of a header, each read from the position of the cursor.
+//! The parts of a header, each read at the position of the cursor.
 
 use super::super::cursor::{Cursor, FALSE, I32, SIXTEEN, TEXT, TRUE};
 use super::super::kind::FrameKind;
@@ -13,13 +13,14 @@ use bloscpack_error::{Error, Result};
 
 /// Bytes of a header without metalayers.
 const MIN_LEN: u32 = 97;
-/// Blocks of varying length are a version of the format, chunks of varying length a bit.
+/// The version of frames with blocks of varying length. Chunks of varying length are a flag instead.
 const VARLEN_BLOCKS: u8 = 3;
-/// From the flags to the end of the content's length.
+/// Bytes from the flags to the end of the content length, for error offsets.
 const FLAGS_TO_CONTENT: usize = 13;
 const DICT_BIT: u8 = 1;
 
-/// Anything else is not a frame, however short it is: it must not be reported as a frame that is cut short.
+/// Refuses bytes that do not begin like a frame, with [`Code::UnknownFormat`](bloscpack_error::Code::UnknownFormat). Fewer
+/// bytes than the magic are accepted if they match its beginning: the caller reports them as cut short.
 pub(super) fn check_magic(bytes: &[u8]) -> Result<()> {
     let found = bytes.get(..MAGIC.len()).unwrap_or(bytes);
     if MAGIC.starts_with(found) {
@@ -31,7 +32,7 @@ pub(super) fn check_magic(bytes: &[u8]) -> Result<()> {
     )))
 }
 
-/// Reads the magic, which has been checked, and what follows it.
+/// Reads the magic, which was checked before, and the two lengths after it.
 pub(super) fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix> {
     cursor.take(MAGIC.len())?;
     let header_len = cursor.count32(I32, "length of the header")?;
@@ -51,7 +52,7 @@ pub(super) fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix> {
     })
 }
 
-/// Reads flags, kind, codec with level, and split mode.
+/// Reads flags, kind, codec with level, and split mode. Unknown flags are unsupported.
 pub(super) fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4]> {
     cursor.marker(TEXT | 4, "flags")?;
     let found: [u8; 4] = cursor.array()?;
@@ -64,6 +65,7 @@ pub(super) fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4]> {
     Err(cursor.unsupported(found.len(), "flags", flags, expected))
 }
 
+/// The kind of frame with this number. Others than 0 and 1 are unsupported.
 pub(super) fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind> {
     match kind {
         0 => Ok(FrameKind::Contiguous),
@@ -72,7 +74,7 @@ pub(super) fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind> {
     }
 }
 
-/// Refuses chunks and blocks of varying length, which matter only if there are any.
+/// Refuses flags for chunks or blocks of varying length. Called only for frames with content.
 pub(super) fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<()> {
     let what = match (flags & 0x0f == VARLEN_BLOCKS, flags & VARLEN_CHUNKS != 0) {
         (false, false) => return Ok(()),
@@ -84,6 +86,8 @@ pub(super) fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<()> {
     Err(cursor.unsupported(FLAGS_TO_CONTENT, "flags", found, expected))
 }
 
+/// Reads the chunk size. With content it must be at least 1, or 0 if the reader accepts chunks of varying length. Without
+/// content, 0 and -1 are `None`.
 pub(super) fn read_chunk_size(
     cursor: &mut Cursor,
     content_len: u64,
@@ -105,12 +109,13 @@ pub(super) fn read_chunk_size(
     }
 }
 
-/// There is content, but no chunk size.
+/// The error for content without a chunk size.
 pub(super) fn chunks_vary(at: Option<u64>) -> Error {
     let found = "0 (chunks of varying length)";
     PART.unsupported(at, "chunk size", found, "at least 1")
 }
 
+/// Reads whether the trailer has metalayers.
 pub(super) fn read_vlmetalayers(cursor: &mut Cursor) -> Result<bool> {
     match cursor.byte()? {
         TRUE => Ok(true),
@@ -132,6 +137,7 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
+    /// Reads the filters, the codec, their parameters and the dictionary flag. Other flags are unsupported.
     pub fn read(cursor: &mut Cursor) -> Result<Self> {
         cursor.marker(SIXTEEN, "filters")?;
         cursor.marker(FILTERS, "number of filters")?;

@@ -1,4 +1,4 @@
-//! Trees of frames, and the tables in them.
+//! The containers of python-blosc2's stores (trees of frames), and of the tables in them.
 
 mod table;
 mod tree;
@@ -18,12 +18,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes that a deflated file unpacks to. No program that makes such archives deflates: this is for what others have packed anew.
+/// The largest unpacked size of a deflated file. python-blosc2 does not deflate; other programs may have repacked an archive.
 const MAX_UNPACKED: u64 = 64 << 20;
-/// Folders above a path in which a store is looked for.
+/// The maximum number of folders above a path in which a store is looked for.
 const MAX_ABOVE: usize = 64;
 
-/// The store that a path leads to, and the path in it.
+/// The store that contains a path, and the path inside it; `None` if no store does.
 pub(crate) fn locate(path: &Path) -> Option<(PathBuf, String)> {
     for root in path.ancestors().take(MAX_ABOVE) {
         let is_root = match root.symlink_metadata() {
@@ -35,7 +35,7 @@ pub(crate) fn locate(path: &Path) -> Option<(PathBuf, String)> {
         if is_root {
             return Some((root.to_owned(), inside.replace('\\', "/")));
         }
-        // A file is not part of anything else that is opened; a folder may be.
+        // A folder may be part of a store further up, a file may not.
         if !root.is_dir() {
             return None;
         }
@@ -43,7 +43,7 @@ pub(crate) fn locate(path: &Path) -> Option<(PathBuf, String)> {
     None
 }
 
-/// Whether a file is an archive or a frame with a tree.
+/// Whether a file is a store: an archive or a frame with a tree.
 fn is_store(path: &Path) -> Result<bool> {
     let file = File::open(path)?;
     match crate::probe_source(&file)?.family {
@@ -56,13 +56,13 @@ fn is_store(path: &Path) -> Result<bool> {
     }
 }
 
-/// The tree in an archive.
+/// Opens the tree in an archive.
 pub(crate) fn in_archive(store: ZipStore, options: &Options) -> Result<Arc<FrameStore>> {
     let store = store.max_file_len(MAX_UNPACKED);
     FrameStore::open(Arc::new(store), options.clone()).map(Arc::new)
 }
 
-/// The tree in a file.
+/// Opens the tree in a file.
 fn in_file(path: &Path, options: &Options) -> Result<Arc<FrameStore>> {
     let source: SharedSource = Arc::new(File::open(path).reading()?);
     match crate::probe_source(&source).reading()?.family {
@@ -74,7 +74,7 @@ fn in_file(path: &Path, options: &Options) -> Result<Arc<FrameStore>> {
     }
 }
 
-/// Opens what is at a path of a frame that contains others.
+/// Opens a path inside a frame that is a tree.
 pub(crate) fn open_in_frame(
     source: SharedSource,
     path: &str,
@@ -91,7 +91,7 @@ pub(crate) fn open_folder(folder: Below, options: &Options) -> Result<Box<dyn Co
     container(Arc::new(tree), "", options)
 }
 
-/// Opens what a path leads to, if that is a store or within one.
+/// Opens a path that leads to a store or into one; `None` for any other path.
 pub(crate) fn open_path(path: &Path, options: &Options) -> Result<Option<Box<dyn Container>>> {
     let Some((root, inside)) = locate(path) else {
         return Ok(None);
@@ -105,14 +105,14 @@ pub(crate) fn open_path(path: &Path, options: &Options) -> Result<Option<Box<dyn
     };
     let tree = tree.map_err(failed)?;
     let inside = inside_of(&tree, &inside);
-    // A path that the tree does not know may be anything else.
+    // The tree does not know the path, but a file is there: it may be another kind of input.
     if tree.kind(&inside).is_none() && !tree.is_folder(&inside) && path.exists() {
         return Ok(None);
     }
     container(tree, &inside, options).map(Some)
 }
 
-/// A path in a tree, without the ending of a file.
+/// A path in a tree, without the ending of a file if the tree knows the path without it.
 pub(crate) fn inside_of(tree: &FrameStore, path: &str) -> String {
     let without = [".b2nd", ".b2f", ".b2b"];
     let without = without.iter().find_map(|ending| path.strip_suffix(ending));
@@ -122,7 +122,7 @@ pub(crate) fn inside_of(tree: &FrameStore, path: &str) -> String {
     }
 }
 
-/// The container at a path of a tree: a frame, a table, or all that is below.
+/// The container at a path of a tree: a frame, a table, or the tree below the path.
 pub(crate) fn container(
     tree: Arc<FrameStore>,
     path: &str,
@@ -147,7 +147,7 @@ pub(crate) fn container(
             below: path.to_owned(),
             options: options.clone(),
         }),
-        // A path that leads nowhere is no table either.
+        // Opening a table reports a path that does not exist.
         _ => Box::new(Table {
             table: tree.table(path)?,
             path: path.to_owned(),
@@ -158,7 +158,7 @@ pub(crate) fn container(
     })
 }
 
-/// Objects or batches of them, which are only read as columns of a table.
+/// A frame of python-blosc2 objects, or of batches of them. It can only be read as a column of a table.
 struct Objects {
     path: String,
     unwatched: Watch,
@@ -203,6 +203,7 @@ impl Container for Objects {
     }
 }
 
+/// Verifies a part of a tree, and the table in it.
 fn report(tree: &FrameStore, below: &str, table: Option<&StoreTable>) -> Report {
     let mut report = tree.verify(below);
     let damages = table.iter().flat_map(|table| table.verify());

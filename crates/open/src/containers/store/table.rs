@@ -1,4 +1,4 @@
-//! Tables in trees of frames.
+//! The container of tables in python-blosc2's stores.
 
 use crate::error::needs_column;
 use crate::exchange::{BoxedSource, Source as _, StoreSource};
@@ -13,7 +13,7 @@ use bloscpack_stores::{ColumnKind, FrameStore, StoreColumn, StoreTable};
 use serde_json::json;
 use std::sync::Arc;
 
-/// A table in a tree.
+/// A table in a tree of frames.
 pub(crate) struct Table {
     pub(crate) tree: Arc<FrameStore>,
     pub(crate) table: StoreTable,
@@ -28,6 +28,7 @@ impl Table {
         columns.map(|column| column.name.clone()).collect()
     }
 
+    /// Adds a line for each column, stored or computed.
     fn add_columns(&self, summary: &mut Summary) {
         let columns = self.table.columns();
         let lens = columns
@@ -51,7 +52,7 @@ impl Table {
 }
 
 impl Table {
-    /// Warns of computed columns, which are left out unless columns are named, and of stale ones that are read.
+    /// Warns about computed columns, which are left out unless columns are named, and about stale columns that are read.
     fn warn(&self, names: &[String]) {
         let computed = self.table.computed().iter().filter(|_| names.is_empty());
         let computed = computed.map(|column| {
@@ -71,7 +72,7 @@ impl Table {
     }
 }
 
-/// The kind of a column in a few words.
+/// The kind of a column, for the summary.
 fn kind_of(column: &StoreColumn) -> String {
     let nulls = if column.nullable { ", may be null" } else { "" };
     let nulls = if column.stale {
@@ -156,7 +157,7 @@ impl Container for Table {
         Ok(super::report(&self.tree, &self.path, Some(&self.table)))
     }
 
-    /// A row is where a column has a position that was not deleted, so there is no array of all rows.
+    /// A deleted row leaves its position in the columns, so no array holds exactly the rows.
     fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
         let names = self.names();
         match column {
@@ -184,7 +185,7 @@ impl Container for Table {
 
     fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
         match column {
-            // Those of the table say nothing of a column.
+            // The table's attributes do not apply to a column.
             Some(_) => Ok(UserAttributes::default()),
             None => UserAttributes::of_values(self.table.attributes()?),
         }

@@ -1,4 +1,4 @@
-//! Trees of frames, and folders in them.
+//! The container of python-blosc2's stores, and of folders in them.
 
 use super::container;
 use crate::summary::{Line, Summary};
@@ -11,15 +11,16 @@ use bloscpack_stores::FrameStore;
 use serde_json::json;
 use std::sync::Arc;
 
-/// A tree, or a folder in it.
+/// A tree of frames, or a folder in it.
 pub(crate) struct Tree {
     pub(crate) tree: Arc<FrameStore>,
+    /// The path of the folder; empty for the whole tree.
     pub(crate) below: String,
     pub(crate) options: Options,
 }
 
 impl Tree {
-    /// The paths at and below the folder.
+    /// The paths of all members in the folder, at any depth.
     fn paths(&self) -> Vec<String> {
         let folder = match self.below.as_str() {
             "" => String::new(),
@@ -36,7 +37,7 @@ impl Tree {
         container(Arc::clone(&self.tree), path, &self.options)?.outline()
     }
 
-    /// The error of what only one member can do.
+    /// The error for an operation that needs a single member.
     fn choose(&self) -> Error {
         let paths = self.paths();
         let shown = paths
@@ -116,7 +117,7 @@ impl Container for Tree {
     }
 }
 
-/// A member in a few words.
+/// One line about a member.
 fn described(outline: &Outline) -> String {
     let mut parts = vec![outline.kind.to_string()];
     parts.extend(outline.layout.map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Zarr arrays.
+//! The container of Zarr arrays.
 
 use super::KIND;
 use crate::error::has_dtype;
@@ -12,10 +12,11 @@ use bloscpack_error::Result;
 use bloscpack_zarr::{Survey, ZarrArray};
 use serde_json::{Value, json};
 
-/// An array.
+/// A Zarr array that was opened.
 pub(crate) struct Array {
     array: ZarrArray,
     watch: Watch,
+    /// Whether a dtype was given, which is an error.
     has_dtype: bool,
 }
 
@@ -29,7 +30,7 @@ impl Array {
     }
 }
 
-/// The facts about an array.
+/// The outline of an array.
 pub(crate) fn outline(array: &ZarrArray) -> Outline {
     Outline {
         layout: Some(array.format().name()),
@@ -40,14 +41,14 @@ pub(crate) fn outline(array: &ZarrArray) -> Outline {
     }
 }
 
-/// The number of chunks that the shape has; `u64::MAX` for more.
+/// The number of chunks in the array's grid. Saturates at `u64::MAX`.
 fn chunk_count(array: &ZarrArray) -> u64 {
     let (shape, chunk) = (array.shape(), array.chunk_shape());
     let grid = Grid::new(shape.to_vec(), chunk.to_vec());
     grid.count().unwrap_or(u64::MAX)
 }
 
-/// The fields of an array for scripts.
+/// The JSON fields of an array.
 pub(crate) fn fields(array: &ZarrArray, found: Option<&Survey>) -> Value {
     let meta = array.meta();
     let is_sharded = meta.inner_chunk_shape() != array.chunk_shape();

@@ -1,4 +1,4 @@
-//! Zarr groups. One whose members are arrays of as many rows is a table.
+//! The container of Zarr groups. A group whose members are arrays with equally many rows is a table.
 
 use super::KIND;
 use super::array;
@@ -14,10 +14,10 @@ use bloscpack_wire::internal::to_u64;
 use bloscpack_zarr::{ZarrArray, ZarrGroup, ZarrNode};
 use serde_json::json;
 
-/// A group.
+/// A Zarr group that was opened.
 pub(crate) struct Group {
     group: ZarrGroup,
-    /// The columns, if it is a table.
+    /// The columns, if the group is a table.
     columns: Option<Vec<(String, ZarrArray)>>,
     options: Options,
 }
@@ -27,7 +27,7 @@ impl Group {
         if options.dtype.is_some() {
             return Err(has_dtype());
         }
-        // An error is that of reading rows: all else needs no columns.
+        // The error is reported when rows are read; nothing else needs the columns.
         let columns = super::columns(&group).unwrap_or_default();
         Ok(Self {
             group,
@@ -46,13 +46,13 @@ impl Group {
         first.shape().first().copied()
     }
 
-    /// Bytes of all columns. The sum is only shown.
+    /// Uncompressed bytes of all columns. The sum is only shown.
     fn bytes(&self) -> Option<u64> {
         let columns = self.columns.as_ref()?.iter();
         Some(columns.fold(0, |all, (_, array)| all.saturating_add(array.nbytes())))
     }
 
-    /// Everything below it, by path.
+    /// The paths of everything below the group.
     fn paths(&self) -> Result<Vec<String>> {
         let mut paths = Vec::new();
         self.group.walk(&mut |path, _| {
@@ -62,7 +62,7 @@ impl Group {
         Ok(paths)
     }
 
-    /// The error of what only one member can do.
+    /// The error for an operation that needs a single array.
     fn choose(&self) -> Error {
         if let Some(columns) = self.names() {
             return needs_column(&columns);
@@ -74,6 +74,7 @@ impl Group {
         })
     }
 
+    /// A table, or a Zarr group.
     fn kind_name(&self) -> Kind {
         match self.columns {
             Some(_) => Kind::Table,

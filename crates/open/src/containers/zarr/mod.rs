@@ -1,4 +1,4 @@
-//! Zarr arrays and groups.
+//! The containers of Zarr arrays and groups.
 
 mod array;
 mod group;
@@ -9,7 +9,7 @@ use bloscpack_storage::{Below, Key};
 use bloscpack_zarr::{ZarrGroup, ZarrNode};
 use std::sync::Arc;
 
-/// Opens a folder of a store.
+/// Opens the array or group in a folder of a store.
 pub(crate) fn open_folder(folder: Below, options: &Options) -> Result<Box<dyn Container>> {
     container(
         ZarrNode::open(Arc::new(folder), &Key::root(), options)?,
@@ -24,8 +24,8 @@ fn container(node: ZarrNode, options: &Options) -> Result<Box<dyn Container>> {
     })
 }
 
-/// The arrays of a group that are the columns of a table: all its members, each of one axis at least, and of as many rows. A group
-/// that would be a table, but for a member that cannot be opened, is an error.
+/// The columns, if a group is a table: all members are arrays with at least one axis and equally many rows. It is an error if
+/// only a member that cannot be opened prevents this.
 fn columns(group: &ZarrGroup) -> Result<Option<Vec<(String, bloscpack_zarr::ZarrArray)>>> {
     let mut columns = Vec::new();
     let (mut rows, mut damage) = (None, None);

@@ -1,4 +1,4 @@
-//! [`Folders`]: from the root to the folder of a key, without following a link.
+//! [`Folders`]: opens the folder of a key from the root, without following links.
 
 use super::{Key, NOT_A_FOLDER, invalid};
 use crate::mutex::locked;
@@ -16,11 +16,11 @@ pub(super) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// The folders below a root, each opened from the folder that it is in.
+/// The folders below a root, each opened relative to the folder above it.
 #[derive(Debug)]
 pub(super) struct Folders {
     root: Arc<File>,
-    /// The folders used last, the last of them first. They may have been removed or moved since.
+    /// Recently used folders, the last one first. They may have been removed or moved.
     kept: Mutex<Vec<(Key, Arc<File>)>>,
 }
 
@@ -41,8 +41,8 @@ impl Folders {
         Ok(here)
     }
 
-    /// Reads in the folder of this key. That may be one that was kept open; if something is not found
-    /// there, the folder that has this key now, because the other one may have been removed.
+    /// Reads in the folder of this key, if possible in one that was kept open. If `act` does not find something
+    /// there, it is repeated in the folder that has the key now, because the kept one may have been removed.
     pub(super) fn look<T>(
         &self,
         folder: &Key,
@@ -76,19 +76,19 @@ impl Folders {
         kept.insert(0, (folder.clone(), Arc::clone(file)));
     }
 
-    /// Closes all folders, one of which is about to be removed.
+    /// Closes all kept folders before one of them is removed.
     pub(super) fn forget(&self) {
         let mut kept = locked(&self.kept);
         kept.clear();
     }
 }
 
-/// Opens the folder of this name in another.
+/// Opens the folder of this name in another folder.
 pub(super) fn folder_in(folder: &File, name: &str) -> io::Result<File> {
     let opened = retry(|| Ok(openat(folder, name, FOLDER, Mode::empty())?));
     match opened {
         Ok(fd) => Ok(fd.into()),
-        // A link gives one of several errors, and a device any error.
+        // Opening a link or a device as a folder can return various errors.
         Err(error) if error.kind() != io::ErrorKind::NotFound && is_not_a_folder(folder, name) => {
             Err(invalid(NOT_A_FOLDER))
         }
@@ -96,8 +96,8 @@ pub(super) fn folder_in(folder: &File, name: &str) -> io::Result<File> {
     }
 }
 
-/// Whether something else has the name. If nothing has, or it cannot be found out, the error is that
-/// of the system.
+/// Whether something other than a folder has the name. If that is unknown, the caller returns the system's
+/// error.
 fn is_not_a_folder(folder: &File, name: &str) -> bool {
     let there = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     there.is_ok_and(|stat| !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir())

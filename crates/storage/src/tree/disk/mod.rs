@@ -23,7 +23,7 @@ fn invalid(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// Checks what was found under a name.
+/// Checks the kind of an entry.
 fn require(found: EntryKind, wanted: EntryKind, what: &str) -> io::Result<()> {
     if found == wanted {
         return Ok(());
@@ -52,7 +52,7 @@ fn split(key: &Key) -> io::Result<(Key, &str)> {
         .ok_or_else(|| invalid("the root is always there"))
 }
 
-/// `None` if nothing was found.
+/// `None` for `NotFound`.
 fn or_none(done: io::Result<EntryKind>) -> io::Result<Option<EntryKind>> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -1,4 +1,4 @@
-//! A directory by paths, on systems without handles of folders.
+//! A directory, accessed by paths, on systems without folder handles.
 
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::disk::real_path;
@@ -8,15 +8,17 @@ use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file beside the folder of a writer, which it locks.
+/// The file beside a writer's folder that represents its lock.
 const LOCK: &str = ".blpk-lock";
 
-/// A directory of the file system.
+/// A directory of the file system, as a [`Store`].
 ///
-/// Links below it are not followed, and only regular files are opened. This system cannot look and
-/// open in one step, so that a link that another program puts there in between is followed; nor can
-/// it sync folders, or lock them for readers: no process may read the store while another one writes. One of several writers
-/// gets in, by a file beside the folder that it locks, which is not listed and ends with the process.
+/// Links below the root are not followed, and only regular files are opened. This system cannot check and open
+/// in one step, so a link that another program creates in between is followed.
+///
+/// Folders can be neither synced nor locked for readers: do not read the store while another process writes it.
+/// One writer at a time is admitted, by the file `.blpk-lock` beside the folder that it locks. The file is not
+/// listed, and disappears with the process.
 #[derive(Debug)]
 pub struct DiskStore {
     root: PathBuf,
@@ -36,16 +38,17 @@ impl DiskStore {
         }
     }
 
-    /// Creates and opens a directory at this path, in one that exists.
+    /// Creates and opens a directory in an existing one.
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists), and any error of the file system.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if anything has the path, and any error of the
+    /// file system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         fs::create_dir(path.as_ref())?;
         Self::open(path)
     }
 
-    /// The path of a folder, all parts of which are folders.
+    /// The path of a folder, after checking that all parts are folders.
     fn folder(&self, folder: &Key) -> io::Result<PathBuf> {
         let mut path = self.root.clone();
         for name in folder.names() {
@@ -148,7 +151,7 @@ impl Store for DiskStore {
         })
     }
 
-    /// Folders cannot be synced here, but their file systems keep a journal of names.
+    /// Folders cannot be synced here; their file systems journal names.
     fn sync(&self, key: &Key) -> io::Result<()> {
         if *key == Key::root() {
             return Ok(());
@@ -168,13 +171,13 @@ impl Store for DiskStore {
     }
 }
 
-/// The guard of a folder, which cannot be locked here.
+/// The guard of a folder that cannot be locked here.
 #[derive(Debug)]
 struct Unlocked;
 
 impl StoreLock for Unlocked {}
 
-/// The file beside a locked folder.
+/// The file that represents the lock of a folder.
 #[cfg(windows)]
 #[derive(Debug)]
 struct FileBeside(#[allow(dead_code, reason = "the file goes when it is closed")] File);
@@ -182,7 +185,7 @@ struct FileBeside(#[allow(dead_code, reason = "the file goes when it is closed")
 #[cfg(windows)]
 impl StoreLock for FileBeside {}
 
-/// Locks a folder by a file beside it, which nobody else can open, and which the system removes when it is closed.
+/// Locks a folder by a file beside it that no other process can open. The system removes it when it is closed.
 #[cfg(windows)]
 fn lock(folder: &Path) -> io::Result<Option<Box<dyn StoreLock>>> {
     use std::os::windows::fs::OpenOptionsExt;

@@ -1,4 +1,4 @@
-//! A directory on Unix, by handles of folders.
+//! A directory on Unix, accessed by folder handles.
 
 use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
@@ -16,16 +16,18 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A directory of the file system.
+/// A directory of the file system, as a [`Store`].
 ///
-/// The path may contain links; it is resolved once. Below it no link is followed in any part of a key, not even one
-/// that another program puts there meanwhile, and only regular files are opened. A file with several names (hard
-/// links) is read, replaced and removed like any other, but not patched. A new file has the mode that the umask
-/// leaves, and is readable for every user who can read its folder; a file that replaces another keeps its owner and
-/// mode.
+/// The path may contain links; it is resolved once. Below it, no link is followed in any part of a key, not
+/// even one that another program creates in the meantime, and only regular files are opened. Errors name the
+/// key.
 ///
-/// A few folders are kept open for reading. If another program moves a folder while the store is
-/// open, reads may still find the folder that was moved.
+/// A file with several names (hard links) is read, replaced and removed like any other, but not patched. A new
+/// file has the mode that the umask leaves, and is readable for every user who can read its folder. A file that
+/// replaces another keeps its owner and mode, as far as the process may set them.
+///
+/// Up to eight folders are kept open for reading. If another program moves a folder while the store is open,
+/// reads may still find the moved one.
 ///
 /// ```
 /// use bloscpack_storage::{DiskStore, EntryKind, Key, ReadAt, Store};
@@ -58,15 +60,16 @@ impl DiskStore {
         })
     }
 
-    /// Creates and opens a directory at this path, in one that exists, and syncs that.
+    /// Creates and opens a directory in an existing one, and syncs the latter.
     ///
     /// # Errors
-    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists), and any error of the file system.
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if anything has the path, and any error of the
+    /// file system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         fs::create_dir(path)?;
         let store = Self::open(path)?;
-        // A path may end in `..`, or be relative with a single name: `..` of the new root is right.
+        // A path may end in `..`, or be a single relative name. Opening `..` from the new root is always right.
         let root = store.root()?;
         let parent = retry(|| Ok(openat(&root, "..", FOLDER, Mode::empty())?))?;
         sync(&File::from(parent))?;
@@ -77,13 +80,13 @@ impl DiskStore {
         self.folders.walk(&Key::root())
     }
 
-    /// A handle of the root that no other user shares, because locks belong to handles.
+    /// A handle of the root that nobody else shares, because locks belong to handles.
     fn own_root(&self) -> io::Result<File> {
         let root = self.root()?;
         Ok(retry(|| Ok(openat(&root, ".", FOLDER, Mode::empty())?))?.into())
     }
 
-    /// Changes something in the folder that the key refers to now.
+    /// Changes something in the folder that has the key now.
     fn change<T>(
         &self,
         key: &Key,
@@ -150,7 +153,7 @@ impl Store for DiskStore {
         self.change(key, |folder, name| match (old, home) {
             (Some(old), _) => create_private(folder, name, bytes, &old),
             (None, Ok(home)) => create(folder, name, bytes, |file| widen(file, &home)),
-            // Its folder is made by the same commit.
+            // The same commit makes its folder.
             (None, Err(_)) => create(folder, name, bytes, |file| widen(file, folder)),
         })
     }
@@ -225,7 +228,7 @@ impl Store for DiskStore {
             Some(_) => self.change(key, |folder, name| {
                 let held = lock(folder_in(folder, name)?)?;
                 if let Some(held) = &held {
-                    // The writer that had it locked may have removed it just now.
+                    // The previous writer may have removed the folder before this lock.
                     let there = folder_in(folder, name)?.metadata()?;
                     let held = held.metadata()?;
                     if (there.dev(), there.ino()) != (held.dev(), held.ino()) {
@@ -257,7 +260,7 @@ impl StoreLock for FolderLock {
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // A child that was forked meanwhile has the folder open, too, so that to close it here would not unlock it.
+        // A forked child has the folder open, too, so closing it here would not unlock it.
         if self.process.is_current() {
             let _ = Lock::unlock(&self.folder);
         }
@@ -293,7 +296,7 @@ fn list(folder: &File) -> io::Result<Vec<Entry>> {
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not report it. A name that is gone since is left out.
+            // Some file systems do not report the kind. A name that no longer exists is left out.
             FileType::Unknown => match or_none(kind_of(folder, name))? {
                 Some(kind) => kind,
                 None => continue,
@@ -307,14 +310,14 @@ fn list(folder: &File) -> io::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Opens a regular file: follows no link, and waits for no FIFO.
+/// Opens a regular file, without following a link or waiting for a FIFO.
 fn open_file(folder: &File, name: &str, access: OFlags) -> io::Result<(File, Metadata)> {
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = retry(|| Ok(openat(folder, name, flags, Mode::empty())?));
     let file: File = match opened {
         Ok(fd) => fd.into(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
-        // A link gives one of several errors, and a device any error.
+        // Opening a link or a device can return various errors.
         Err(error) => {
             require(kind_of(folder, name)?, EntryKind::File, NOT_A_FILE)?;
             return Err(error);
@@ -327,7 +330,7 @@ fn open_file(folder: &File, name: &str, access: OFlags) -> io::Result<(File, Met
     Ok((file, metadata))
 }
 
-/// The metadata of a file that is to be replaced, with its owner, group and mode.
+/// The metadata of a file that will be replaced, with its owner, group and mode.
 fn stat_of(folder: &File, name: &str) -> io::Result<Metadata> {
     Ok(open_file(folder, name, OFlags::RDONLY)?.1)
 }
@@ -341,8 +344,8 @@ fn create(
     create_with(folder, name, bytes, 0o666, prepare)
 }
 
-/// Creates a file with the owner, group and mode of another. At no time can a user read it without the right to read
-/// the other.
+/// Creates a file with the owner, group and mode of another. At no time can a user read it who may not read the
+/// other.
 fn create_private(folder: &File, name: &str, bytes: &[u8], like: &Metadata) -> io::Result<()> {
     create_with(folder, name, bytes, 0o600, |file| copy_owners(file, like))
 }
@@ -359,14 +362,14 @@ fn create_with(
     let file: File = retry(|| Ok(openat(folder, name, flags, mode)?))?.into();
     let written = prepare(&file).and_then(|()| file.write_all_at(0, bytes));
     if written.is_err() {
-        // An incomplete file is useless. If it cannot be removed either, the first error matters.
+        // Remove the incomplete file. If that fails, too, the first error matters.
         let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
     }
     written
 }
 
-/// Makes a new file or folder readable for every user with the right to read its folder, whatever the umask: a
-/// dataset with one unreadable chunk is useless to other users. No user gets more rights to write.
+/// Makes a new file or folder readable for every user who can read its folder, whatever the umask: a dataset
+/// with one unreadable chunk is useless to other users. Nobody gains write access.
 fn widen(new: &File, folder: &File) -> io::Result<()> {
     let (now, around) = (new.metadata()?, folder.metadata()?);
     let wanted = if now.is_dir() { 0o555 } else { 0o444 };

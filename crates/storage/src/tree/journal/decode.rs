@@ -1,4 +1,4 @@
-//! Reading the journal of a store. Any of its bytes may be damaged or forged.
+//! Reads the journal of a store, any byte of which may be damaged or forged.
 
 use super::{CRC_LEN, HEAD_LEN, Journal, MAGIC, VERSION};
 use super::{MAKE_FOLDER, PATCH, PUT, REMOVE, REMOVE_FOLDER};
@@ -12,7 +12,7 @@ use crate::{JournalFault, ReadAt};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
 
-/// Bytes of patches in a journal at most. Our own have far fewer: more are spilled.
+/// Maximum length of the patches in a journal. Ours are far shorter, because longer ones are spilled.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The head of a journal.
@@ -21,7 +21,7 @@ struct Head {
     steps_len: u64,
     bytes_len: u64,
     spilled: Option<Spilled>,
-    /// The state after the head.
+    /// The crc32 state after the head.
     hasher: Hasher,
 }
 
@@ -31,15 +31,14 @@ impl Journal {
     /// Reads and checks a journal.
     ///
     /// # Errors
-    /// Returns [`Interrupted`](crate::Error::Interrupted) if it is damaged, and any error of the
-    /// file.
+    /// Returns [`Interrupted`](crate::Error::Interrupted) if it is damaged, and any error of the file.
     pub(in crate::tree) fn decode<J: ReadAt>(file: &J) -> crate::Result<Self> {
         Self::read(file).map_err(|error| error.or(JournalFault::Damaged.of_store()))
     }
 
     fn read<J: ReadAt>(file: &J) -> Result<Self> {
         let head = decode_head(file)?;
-        // These lengths add up to that of the file.
+        // `decode_head` has checked that these lengths add up to the file's length.
         let bytes_at = HEAD_LEN + head.steps_len;
         let crc_at = bytes_at + head.bytes_len;
         let mut fields = Fields::new(file, (HEAD_LEN, bytes_at), head.hasher);
@@ -82,14 +81,14 @@ fn decode_head<J: ReadAt>(file: &J) -> Result<Head> {
     })
 }
 
-/// All steps. `bytes_len` is the number of bytes of patches in the journal, if they are not spilled.
+/// All steps. `bytes_len` is the length of the patches in the journal, if they are not spilled.
 fn decode_steps<J: ReadAt>(
     fields: &mut Fields<'_, J>,
     bytes_len: u64,
     spilled: Option<Spilled>,
 ) -> Result<Vec<Step>> {
     let (mut steps, mut keys) = (Vec::new(), BTreeSet::new());
-    // A staged file goes to one place, that of the patches to none, and no file has the number 0.
+    // A staged file has one destination, the spilled patches have none, and no file has the number 0.
     let mut numbers = BTreeSet::from([0]);
     numbers.extend(spilled.map(|spilled| spilled.number));
     let len = spilled.map_or(bytes_len, |spilled| spilled.len);
@@ -164,7 +163,7 @@ fn decode_patch<J: ReadAt>(fields: &mut Fields<'_, J>, room: &mut Room) -> Resul
     })
 }
 
-/// The pieces of one patch, which leave no holes.
+/// The pieces of one patch, which must leave no holes.
 fn decode_pieces<J: ReadAt>(
     fields: &mut Fields<'_, J>,
     (old_len, new_len): (u64, u64),

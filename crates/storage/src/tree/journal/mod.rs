@@ -16,9 +16,9 @@
 //! end     crc32 of all before
 //! ```
 //!
-//! Numbers are little-endian. A fingerprint is a file's length and the beginning of the SHA-256 of
-//! its first and last 4 KiB. *before* and *witness* are those of the
-//! [journal of a file](crate::journal).
+//! Numbers are little-endian. A fingerprint is a file's length and the beginning of the SHA-256 of its first
+//! and last 4 KiB. *before* and *witness* are as in the [journal of a file](crate::journal). See
+//! `docs/crash-safety.md`, "The layout of the journal".
 
 mod decode;
 
@@ -90,7 +90,7 @@ impl Journal {
         }
     }
 
-    /// The numbers of the staged files that this refers to.
+    /// The numbers of the staged files that the steps refer to.
     pub(super) fn needed(&self) -> BTreeSet<u64> {
         let puts = self.steps.iter().filter_map(|step| match step.action {
             Action::Put { number, .. } => Some(number),
