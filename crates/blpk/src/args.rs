@@ -24,7 +24,7 @@ use clap::{
 
 pub(crate) use bloscpack_convert::with_given;
 
-/// The heading above the options of chunks.
+/// The heading of the options for chunks.
 pub const BLOSC: &str = "Blosc settings";
 
 /// The highest number of threads, as in the Python tool.
@@ -43,11 +43,11 @@ pub struct Global {
     #[arg(short, long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = threads, help_heading = GLOBAL)]
     pub nthreads: Option<usize>,
 
-    /// Report what is being done
+    /// Report what was done, with sizes and times
     #[arg(short, long, global = true, conflicts_with_all = ["debug", "quiet"], help_heading = GLOBAL)]
     pub verbose: bool,
 
-    /// Report what is being done, in detail
+    /// Like --verbose, with more detail
     #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = GLOBAL)]
     pub debug: bool,
 
@@ -63,20 +63,19 @@ pub struct Global {
     #[arg(long, global = true, value_enum, hide_possible_values = true, value_name = "WHEN", default_value_t = When::Auto, help_heading = GLOBAL)]
     pub color: When,
 
-    /// Limits on the input, with commas between them: chunk=SIZE, block=SIZE, metadata=SIZE, offsets=SIZE, total=SIZE, ratio=N
+    /// Limits on the input, separated by commas: chunk=SIZE, block=SIZE, metadata=SIZE, offsets=SIZE, total=SIZE, ratio=N
     ///
-    /// Input that exceeds a limit is refused with status 5. The first four protect memory from malicious files: the
-    /// size of a chunk, of a block, of the metadata, and of the table of offsets. The other two protect disks: the size
-    /// of all uncompressed data, and the ratio of its size to that of the compressed data. They are unlimited by
-    /// default.
+    /// Input that exceeds a limit is refused with status 5. The first four limits protect memory from malicious files:
+    /// the size of a chunk, a block, the metadata and the offset table. The other two protect disks and are unlimited
+    /// by default: the size of all uncompressed data, and its ratio to the size of the compressed data.
     #[arg(long = "limit", global = true, value_name = "LIMITS", value_delimiter = ',', value_parser = limit, help_heading = GLOBAL)]
     pub limits: Vec<Limit>,
 
-    /// An option of the object store or web server of a URL, such as region=eu-central-1 or endpoint=http://localhost:9000;
+    /// Option for the object store or web server of a URL, such as region=eu-central-1 or endpoint=http://localhost:9000;
     /// may be repeated
     ///
-    /// Credentials come from the usual variables of the environment, such as AWS_ACCESS_KEY_ID, where they are not options.
-    /// An option on the command line can be seen by all users of the machine.
+    /// Credentials come from the usual environment variables, such as AWS_ACCESS_KEY_ID, unless given as options. All
+    /// users of the machine can see options on the command line.
     #[cfg(feature = "remote")]
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = crate::text::store_option, help_heading = GLOBAL)]
     pub store: Vec<(String, String)>,
@@ -102,7 +101,7 @@ pub enum Limit {
     Block(u32),
     /// Bytes of the metadata.
     Metadata(u32),
-    /// Bytes of the table of offsets.
+    /// Bytes of the offset table.
     Offsets(u64),
     /// Bytes of all uncompressed data.
     Total(u64),
@@ -111,7 +110,6 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Sets this limit among the others.
     pub fn apply(self, limits: &mut Limits) {
         match self {
             Self::Chunk(bytes) => limits.chunk = bytes,
@@ -170,7 +168,7 @@ pub struct CodecArgs {
 }
 
 impl CodecArgs {
-    /// The level, by whichever of its options.
+    /// The level, from `--level` or a flag such as `-9`.
     pub fn level(&self) -> Option<u8> {
         self.level.or(self.flags.0)
     }
@@ -189,7 +187,7 @@ pub struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// The filter, by whichever of its options.
+    /// The filter, from `--shuffle` or `--no-shuffle`.
     pub fn filter(&self) -> Option<Filter> {
         self.shuffle.or(self.no_shuffle.then_some(Filter::None))
     }
@@ -209,7 +207,7 @@ pub struct ChunkArgs {
     filter: FilterArgs,
 }
 
-/// Sets on a builder what was given.
+/// Sets the given options on a builder.
 macro_rules! applied {
     ($args:expr, $builder:expr) => {
         with_given!($builder,
@@ -222,33 +220,33 @@ macro_rules! applied {
 }
 
 impl ChunkArgs {
-    /// Whether any of them was given.
+    /// Whether any of these options was given.
     pub fn is_any_given(&self) -> bool {
         let codec = self.codec.codec.is_some() || self.codec.level().is_some();
         codec || self.typesize.is_some() || self.filter.filter().is_some()
     }
 
-    /// Whether the data is only stored.
+    /// Whether the data is stored without compression.
     pub fn is_stored(&self) -> bool {
         self.codec.level() == Some(0)
     }
 
-    /// Sets on an encoder what was given.
+    /// Sets the given options on an encoder.
     pub fn encoder(&self, builder: EncoderBuilder) -> EncoderBuilder {
         applied!(self, builder)
     }
 
-    /// Sets on an editor what was given.
+    /// Sets the given options on an editor.
     pub fn editor(&self, builder: EditorBuilder) -> EditorBuilder {
         applied!(self, builder)
     }
 }
 
-/// The level of `-1`, also `--fast`, to `-9`, also `--best`; the last one counts.
+/// The level from `-1` (`--fast`) to `-9` (`--best`). The last flag wins.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelFlags(pub Option<u8>);
 
-/// Their names in the definition, in order.
+/// The clap ids of these flags, in order.
 const IDS: [&str; 9] = [
     "level_1", "level_2", "level_3", "level_4", "level_5", "level_6", "level_7", "level_8",
     "level_9",
@@ -291,7 +289,7 @@ impl FromArgMatches for LevelFlags {
     }
 }
 
-/// The compressors of this build.
+/// The compressors in this build.
 pub static CODECS: LazyLock<Vec<Compressor>> = LazyLock::new(|| {
     let all = Compressor::ALL.into_iter();
     all.filter(|codec| codec.is_available()).collect()
@@ -317,17 +315,17 @@ pub fn aim() -> impl TypedValueParser<Value = Aim> {
     named(&Aim::ALL, Aim::name)
 }
 
-/// How settings that are not given are found.
+/// How missing settings are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auto {
-    /// By a sample of the data.
+    /// From a sample of the data.
     Aim(Aim),
-    /// They are the defaults.
+    /// The defaults.
     Off,
 }
 
 impl Auto {
-    /// All of them, in the order of the help.
+    /// All values, in the order of the help.
     const ALL: [Self; 4] = [
         Self::Aim(Aim::Speed),
         Self::Aim(Aim::Balance),
@@ -358,7 +356,7 @@ pub fn goals() -> impl TypedValueParser<Value = Goal> {
     goals_of(Goal::all())
 }
 
-/// Parses the name of one of these; `zarr` without a version is the newest one.
+/// Parses the name of one of these goals. `zarr` without a version is the newest version.
 fn goals_of(goals: impl Iterator<Item = Goal>) -> impl TypedValueParser<Value = Goal> {
     let newest = Goal::named("zarr");
     let names = goals.map(|goal| {
@@ -401,7 +399,7 @@ pub fn format_written() -> impl TypedValueParser<Value = Format> {
     ])
 }
 
-/// Parses a format: any extension of a file name, with or without its dot. These are listed.
+/// Parses a format: any extension of a file name, with or without its dot. The help lists these names.
 #[derive(Clone)]
 struct Formats(&'static [&'static str]);
 
@@ -476,7 +474,7 @@ pub fn index(text: &str) -> Result<usize, String> {
     usize::try_from(count(text)?).map_err(|error| error.to_string())
 }
 
-/// Parses `A..B`, where either bound may be missing, with the parser of a bound.
+/// Parses `A..B` with a parser for the bounds. Either bound may be missing.
 pub fn range(
     text: &str,
     bound: impl Fn(&str) -> Result<u64, String>,
@@ -549,7 +547,7 @@ pub fn chunk_size(text: &str) -> Result<u32, String> {
     bytes.ok_or_else(|| format!("must be 1 to {MAX_NBYTES} bytes ('max')"))
 }
 
-/// How much data, or for how long, is held back at most.
+/// The most data, or the longest time, that output is held back.
 #[derive(Clone, Copy, Debug)]
 pub enum FlushEvery {
     Bytes(u64),

@@ -44,7 +44,7 @@ pub fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&help::arranged(Cli::command()).try_get_matches_from(args)?)
 }
 
-/// Subcommands that change files. They are not suggested for a mistyped word.
+/// Subcommands that change files. They are never suggested for a mistyped word.
 const CHANGING: [&str; 10] = [
     "a",
     "append",
@@ -58,7 +58,7 @@ const CHANGING: [&str; 10] = [
     "repair",
 ];
 
-/// The names that other programs give to the subcommands.
+/// Names of other programs for these subcommands.
 const OTHER_NAMES: [(&str, &str); 13] = [
     ("check", "verify"),
     ("extract", "decompress"),
@@ -87,7 +87,7 @@ const OTHER_OPTIONS: [(&str, &str); 8] = [
     ("--stdout", "compress FILE -"),
 ];
 
-/// Prints an error of the parser as all others, or the help that was asked for, and ends.
+/// Prints an error of the parser in the format of all other errors, or the requested help, and exits.
 pub fn exit(error: clap::Error) -> ! {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -108,8 +108,8 @@ pub fn exit(error: clap::Error) -> ! {
     process::exit(Status::Usage.code().into())
 }
 
-/// Adds the right subcommand to the error for `blpk FILE` and `blpk -d FILE`, as gzip has it, and for names that other
-/// programs use. At most one is suggested, and none that changes files.
+/// Adds the right subcommand to the error for `blpk FILE`, and for the names that other programs use. Suggests at most one
+/// subcommand, and never one that changes files.
 fn advise(mut error: clap::Error) -> clap::Error {
     let found = match error.remove(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::String(one)) => vec![one],
@@ -142,7 +142,7 @@ fn advise(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Names the subcommand in place of options by which other programs begin, as in `gzip -dc FILE`.
+/// Names the subcommand that replaces leading options of other programs, as in `gzip -dc FILE`.
 fn advise_option(mut error: clap::Error) -> clap::Error {
     if error.get(ContextKind::InvalidArg).is_none() {
         return error;
@@ -158,7 +158,7 @@ fn advise_option(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Says what OUT may be, where it is missing.
+/// Explains OUT if it is missing.
 fn advise_output(mut error: clap::Error) -> clap::Error {
     let is_output = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(missing)) => missing.iter().any(|argument| argument == "<OUT>"),
@@ -172,7 +172,7 @@ fn advise_output(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The arguments that do what these short options of gzip, zstd and tar do.
+/// The arguments that correspond to these short options of gzip, zstd and tar.
 fn instead_of(options: &str) -> Option<String> {
     let letters = options.strip_prefix('-')?;
     if letters.is_empty()
@@ -198,7 +198,7 @@ fn instead_of(options: &str) -> Option<String> {
     Some(format!("{command}{level}{to}"))
 }
 
-/// The subcommand of a bare `blpk` or `blpk -d` in the middle of a pipe that has data, which is how `tar -I blpk` calls it.
+/// The subcommand for a bare `blpk` or `blpk -d` inside a pipe that has data: `tar -I blpk` calls it so.
 pub fn implied(args: &[OsString]) -> Option<&'static str> {
     let command = match args {
         [_] => "compress",
@@ -209,7 +209,7 @@ pub fn implied(args: &[OsString]) -> Option<&'static str> {
     (is_piped && input::has_data()).then_some(command)
 }
 
-/// Looks for `--color` before the arguments are parsed. A wrong value is reported later, by the parser.
+/// Looks for `--color` before the arguments are parsed. The parser reports a wrong value later.
 pub fn color_choice(args: impl Iterator<Item = OsString>) -> ColorChoice {
     let mut choice = ColorChoice::Auto;
     let mut args = args.skip(1).take_while(|arg| arg != "--");

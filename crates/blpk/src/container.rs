@@ -18,18 +18,18 @@ use crate::remote;
 use crate::session::Session;
 use crate::text::{is_url, quoted};
 
-/// What a file of another format does not say itself.
+/// Details that a file of another format does not contain.
 #[derive(Default)]
 pub struct Reading {
-    /// Its format, if its name and its bytes do not show it.
+    /// Its format, if neither its name nor its bytes tell.
     pub format: Option<Format>,
     pub options: ImportOptions,
-    /// Whether a folder of datasets is opened, too.
+    /// Whether a folder of datasets may be opened as well.
     pub is_tree_wanted: bool,
 }
 
 impl Reading {
-    /// The format of a file, unless it is none of another program.
+    /// The format of a file; `None` for files of the Bloscpack family.
     fn format_of(&self, path: &Path, source: &impl ReadAt) -> bloscpack::Result<Option<Format>> {
         if self.format.is_some() {
             return Ok(self.format);
@@ -38,7 +38,7 @@ impl Reading {
         Ok(match probe_source(source)?.family {
             Some(Family::File(format)) => Some(format),
             Some(Family::Archive) => named.filter(|format| *format == Format::Npz),
-            // The lines of text show no format.
+            // Text is recognized by its name only.
             None => named,
             _ => None,
         })
@@ -49,12 +49,12 @@ impl Reading {
 pub struct Opened {
     pub container: Box<dyn Container>,
     pub origin: Origin,
-    /// `None` for directories, and for what has several objects.
+    /// `None` for directories, and for inputs with several objects.
     pub input: Option<Input>,
     pub progress: Progress,
 }
 
-/// Where an input comes from, for messages.
+/// The origin of an input, for messages.
 pub struct Origin {
     pub name: String,
     /// A hint for the user if the input is damaged.
@@ -87,7 +87,7 @@ fn is_bloscpack(container: &dyn Container) -> bool {
 }
 
 impl Opened {
-    /// Opens what is at `path`, and prints warnings.
+    /// Opens the input at `path`, and prints warnings.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         Self::open_with(path, session, |options| options)
     }
@@ -101,7 +101,7 @@ impl Opened {
         Self::open_reading(path, &Reading::default(), session, more)
     }
 
-    /// The same, with what a file of another format does not say itself.
+    /// The same, with details for a file of another format.
     pub fn open_reading(
         path: &Path,
         reading: &Reading,
@@ -133,7 +133,7 @@ impl Opened {
         Ok(opened)
     }
 
-    /// Opens a directory to look at all of it once.
+    /// Opens a directory without a cache, to read each part once.
     pub fn directory(path: &Path, session: &Session) -> bloscpack::Result<Self> {
         let (options, progress) = options(session);
         Self::of_directory(path, &options.cache(0), progress)
@@ -178,7 +178,7 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let name = input.name();
         if reading.format.is_some() {
-            // Other formats are read at any position.
+            // Other formats need reads at any position.
             input = input.whole(session)?;
         }
         let container = match input.source(None).map(Arc::new) {
@@ -207,23 +207,22 @@ impl Opened {
         })
     }
 
-    /// Prints the warnings that there are now.
+    /// Prints the new warnings.
     pub fn warn(&mut self, session: &Session) {
         session.warnings(&self.origin.name, &self.container.take_warnings());
     }
 
-    /// Ends the work on it: removes the progress bar, prints the warnings, and moves standard input to its end, for other
-    /// processes that share it.
+    /// Ends the work: removes the progress bar, prints the warnings, and moves standard input to its end for other processes
+    /// that share it.
     pub fn finish(&mut self, session: &Session) {
         self.progress.finish();
         self.warn(session);
         if let Some(input) = &self.input {
-            // Only a shared position is affected, and reading has succeeded or has its own error.
+            // An error would only affect the shared position; reading has its own result.
             let _ = input.seek_to_end();
         }
     }
 
-    /// Whether it is a Bloscpack file.
     pub fn is_bloscpack(&self) -> bool {
         is_bloscpack(&*self.container)
     }

@@ -26,7 +26,7 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
     Ok(dataset)
 }
 
-/// The array of a dataset: the dataset itself, or this column of a table.
+/// The array of a dataset: the dataset itself, or a column of a table.
 pub fn array<'a>(
     path: &Path,
     dataset: &'a Dataset,
@@ -40,13 +40,13 @@ pub fn array<'a>(
     }
 }
 
-/// The failure to find columns in an array.
+/// The refusal to look for a column in an array.
 pub fn no_columns(path: &Path) -> Failure {
     let title = format!("{} is an array, which has no columns", quoted(path));
     Failure::usage(title)
 }
 
-/// The failure to read a table as an array.
+/// The refusal to read a table as an array.
 fn needs_column(path: &Path, table: &CTable) -> Failure {
     let names = table.names();
     let columns = if names.is_empty() {

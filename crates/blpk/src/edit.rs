@@ -32,10 +32,10 @@ use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
 use crate::text::{is_url, quoted};
 
-/// How long it waits before it says so.
+/// A wait for a lock is reported after this time.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// The file or dataset that is changed. While this lives, Ctrl-C asks the change to stop.
+/// The file or dataset to change. While this value exists, Ctrl-C only asks the change to stop.
 #[derive(Debug)]
 struct InPlace<'a> {
     path: &'a Path,
@@ -55,7 +55,7 @@ impl<'a> InPlace<'a> {
         quoted(self.path)
     }
 
-    /// The detail of a failure that changed nothing.
+    /// The detail of a failure that left it unchanged.
     fn unchanged(&self) -> String {
         unchanged(&self.name())
     }
@@ -85,7 +85,7 @@ impl<'a> InPlace<'a> {
     }
 }
 
-/// The file that is to be changed. While this lives, Ctrl-C asks the change to stop.
+/// The file to change. While this value exists, Ctrl-C only asks the change to stop.
 #[derive(Debug)]
 pub struct FileEdit<'a>(InPlace<'a>);
 
@@ -163,7 +163,7 @@ impl<'a> FileEdit<'a> {
         let path = self.0.path;
         let builder = builder.options(self.0.options(session));
         let marked = probe(path).is_ok_and(|probe| probe.is_marked);
-        // If the mark is that of a writer at work, the snapshot waits until it is done.
+        // If a writer is at work, the snapshot waits until it has removed its mark.
         let pending = marked && Snapshot::open(path).is_ok_and(|file| file.is_interrupted());
         let editor = open(builder).map_err(|error| self.not_opened(error.into(), marked))?;
         if pending {
@@ -172,7 +172,7 @@ impl<'a> FileEdit<'a> {
         Ok(editor)
     }
 
-    /// Whether its chunks contain records; nothing if that is unknown.
+    /// Whether its chunks contain records; `None` if that is unknown.
     pub fn has_records(&self, session: &Session) -> Option<bool> {
         let file = Snapshot::open(self.0.path).ok()?;
         let options = session.options();
@@ -180,17 +180,17 @@ impl<'a> FileEdit<'a> {
         Some(decoder.read_header().ok()?.varlen)
     }
 
-    /// The same with the source of the new data: a failure is about one of them.
+    /// Pairs the file with the source of the new data: a failure is about one of the two.
     pub fn changed_from<'s>(&'s self, source: &'s dyn Subject) -> FileChange<'s> {
         FileChange { edit: self, source }
     }
 
-    /// The failure to open it. Opening writes to the file only to complete a change.
+    /// The failure to open it. Opening changes the file only to complete an interrupted change.
     fn not_opened(&self, failure: Failure, marked: bool) -> Failure {
         let error = failure.error().filter(|error| !is_busy(error));
         let kind = error.and_then(io_error).map(io::Error::kind);
         let failure = self.explained(failure);
-        // The library itself may not know what has become of the file.
+        // The library itself may not know the state of the file.
         match kind {
             None | Some(io::ErrorKind::Other) => failure,
             Some(_) if marked => failure,
@@ -198,7 +198,7 @@ impl<'a> FileEdit<'a> {
         }
     }
 
-    /// The failure with what is known of the file: nothing if it may have been changed in spite of the error.
+    /// Adds the state of the file to a failure, unless the file may have been changed in spite of the error.
     fn explained(&self, failure: Failure) -> Failure {
         let (denied, unknown) = failure.error().map_or((false, false), |error| {
             (is_denied(error), is_unknown(error))
@@ -239,7 +239,7 @@ impl Subject for FileEdit<'_> {
         if failure.is_settled() {
             return failure;
         }
-        // After a failed write, only the next reader knows what the file contains.
+        // After a failed write, only the next reader can tell what the file contains.
         let error = failure.error().filter(|error| is_unknown(error));
         let full = error.map(is_full);
         let failure = self.explained(failure).settled();
@@ -273,7 +273,7 @@ fn is_unknown(error: &Error) -> bool {
     error.category() == Category::Failed && !is_busy(error) && !is_denied(error)
 }
 
-/// Whether there was no space for a change that was not committed yet.
+/// Whether there was no space for an uncommitted change.
 pub(super) fn is_full(error: &Error) -> bool {
     let full = [
         io::ErrorKind::FileTooLarge,
@@ -291,7 +291,7 @@ fn is_denied(error: &Error) -> bool {
     io_error(error).is_some_and(|error| denied.contains(&error.kind()))
 }
 
-/// Whether only the owner of a file can rename or remove it there.
+/// Whether the folder is sticky: only the owner of a file can rename or remove it.
 #[cfg(unix)]
 fn is_in_sticky_folder(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -307,7 +307,7 @@ fn is_in_sticky_folder(_: &Path) -> bool {
     false
 }
 
-/// The dataset that is to be changed. While this lives, Ctrl-C asks the change to stop.
+/// The dataset to change. While this value exists, Ctrl-C only asks the change to stop.
 #[derive(Debug)]
 pub struct DatasetEdit<'a>(InPlace<'a>);
 
@@ -320,7 +320,7 @@ impl<'a> DatasetEdit<'a> {
         }
         frame::refuse(
             path,
-            "the library changes arrays in frames (NdArray); blpk convert makes another frame, or a dataset",
+            "blpk convert makes another frame or a dataset; the library changes arrays in frames (NdArray)",
         )?;
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
             let title = format!(
@@ -333,7 +333,7 @@ impl<'a> DatasetEdit<'a> {
                     "blpk append adds rows to a table in a store"
                 }
                 Some(Family::Archive) => {
-                    "an archive is only read; blpk convert makes a directory of it"
+                    "an archive is read-only; blpk convert makes a directory from it"
                 }
                 _ => "blpk append and blpk patch change files",
             }));
@@ -367,7 +367,7 @@ impl<'a> DatasetEdit<'a> {
         }
     }
 
-    /// Opens the dataset at `path`, and makes the change that `stage` prepares.
+    /// Opens the dataset at `path`, prepares a change with `stage`, and makes it.
     pub fn change<T>(
         path: &'a Path,
         session: &Session,
@@ -389,7 +389,7 @@ impl<'a> DatasetEdit<'a> {
         self.confirm(done, None)
     }
 
-    /// Passes on what came of a change that was flushed, with data from a source where there is one.
+    /// Turns the result of a flushed change into a failure about the dataset, or about the source of its data, if any.
     pub fn confirm<T>(
         &self,
         done: bloscpack::Result<T>,
@@ -402,7 +402,7 @@ impl<'a> DatasetEdit<'a> {
 }
 
 impl Subject for DatasetEdit<'_> {
-    /// The failure of a change before anything was flushed.
+    /// Explains a failure before the flush.
     fn explain(&self, failure: Failure) -> Failure {
         if failure.is_settled() {
             return failure;
@@ -419,7 +419,7 @@ impl Subject for DatasetEdit<'_> {
     }
 }
 
-/// A change that was flushed. After a failed write the state of the dataset is unknown until it is opened again.
+/// A flushed change. After a failed write, the state of the dataset is unknown until it is opened again.
 struct Flushed<'a> {
     edit: &'a DatasetEdit<'a>,
     source: Option<&'a dyn Subject>,

@@ -1,7 +1,7 @@
-//! [`Failure`]: why a command failed, as the user reads it.
+//! [`Failure`]: the reason why a command failed, in the words that the user reads.
 //!
-//! An error of the library or of the system becomes a failure by `?`. It knows neither the name that the user gave to the file nor
-//! what has become of an output: [`about`](About::about) adds that, once, where both are known.
+//! `?` turns an error of the library or of the system into a failure. The error knows neither the name that the user gave to the
+//! file nor the state of an output: [`about`](About::about) adds them once, in code that knows both.
 
 use std::fmt::Display;
 use std::io;
@@ -22,25 +22,25 @@ use crate::{interrupt, message};
 #[derive(Debug)]
 pub struct Failure {
     status: Status,
-    /// `None` if there is no reader left.
+    /// `None` if nothing is printed.
     title: Option<String>,
-    /// The code, of an error of the library or of the system.
+    /// The code of an error of the library or of the system.
     code: Option<Code>,
     details: Vec<String>,
     hint: Option<String>,
     /// The error, until its file is named in the title.
     unnamed: Option<Error>,
-    /// Whether it is about a certain chunk.
+    /// Whether it is about one chunk.
     in_chunk: bool,
-    /// Whether it is about an output of another kind that exists, and may have been meant as an input.
+    /// Whether it is about an existing output of another kind, which may have been meant as an input.
     is_taken: bool,
     /// Whether the state of the output, or of the changed file, is already stated.
     is_settled: bool,
 }
 
-/// The subject of a failure: a file by its name, an input, an output.
+/// The subject of a failure: the name of a file, an input, or an output.
 pub trait Subject {
-    /// Names the subject in an error without a name, and adds details and advice.
+    /// Names the subject unless the failure has a name, and adds details and advice.
     fn explain(&self, failure: Failure) -> Failure;
 }
 
@@ -74,7 +74,7 @@ pub struct Directory<'a>(pub &'a Path);
 impl Subject for Directory<'_> {
     fn explain(&self, failure: Failure) -> Failure {
         let name = quoted(self.0);
-        // With a path, it is about one of the files.
+        // An error with a path is about one of the files.
         let is_unknown = failure
             .error()
             .is_some_and(|error| error.code() == Code::UnknownFormat && error.path().is_none());
@@ -138,7 +138,7 @@ impl Failure {
         }
     }
 
-    /// An output of another kind that exists, and may have been meant as an input.
+    /// A failure about an existing output of another kind, which may have been meant as an input.
     pub fn taken(status: Status, title: impl Into<String>) -> Self {
         Self {
             is_taken: true,
@@ -151,7 +151,7 @@ impl Failure {
         Self::new(Status::Usage, title)
     }
 
-    /// The reader of our output has gone. That is not an error, and nothing is printed.
+    /// The reader has closed our output. This is not an error, and nothing is printed.
     pub fn broken_pipe() -> Self {
         Self {
             title: None,
@@ -164,7 +164,7 @@ impl Failure {
         Self::new(Status::Interrupted, "interrupted")
     }
 
-    /// Names the file of an error, unless that has a name already.
+    /// Names the file of an error, unless it already has a name.
     pub fn named(mut self, name: impl Display) -> Self {
         if self.unnamed.take().is_some() {
             self.title = self.title.map(|text| titled(&name.to_string(), text));
@@ -177,8 +177,8 @@ impl Failure {
         self.unnamed.as_ref()
     }
 
-    /// The side that an error is about: only reading and writing have one, and everything else is about the data, and so about the
-    /// source.
+    /// The side that an error is about. Without a recorded side, an I/O error is about the target, and any other error about the
+    /// data, and therefore about the source.
     pub fn side(&self) -> Option<Side> {
         let error = self.error()?;
         let by_kind = match error.io_error() {
@@ -188,7 +188,7 @@ impl Failure {
         Some(error.side().unwrap_or(by_kind))
     }
 
-    /// The same failure to make something new: no change of that counts as committed before it is in its place.
+    /// The same failure for a new output: a change of it does not count as committed before the output has its name.
     pub fn uncommitted(mut self) -> Self {
         match self
             .unnamed
@@ -199,7 +199,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, with the state of the output stated.
+    /// Marks the state of the output as stated.
     pub fn settled(self) -> Self {
         Self {
             is_settled: true,
@@ -224,12 +224,12 @@ impl Failure {
         self
     }
 
-    /// Whether there is advice already.
+    /// Whether it already has advice.
     pub fn is_advised(&self) -> bool {
         self.hint.is_some()
     }
 
-    /// Sets this advice if the data is damaged, or cut within a chunk, and there is no other.
+    /// Sets this advice if the data is damaged, or cut within a chunk, unless there is other advice.
     pub fn if_damaged(self, hint: &str) -> Self {
         match (self.status, &self.hint) {
             (Status::Damaged, None) => self.hint(hint),
@@ -243,12 +243,12 @@ impl Failure {
         self.status
     }
 
-    /// Whether it is about an output of another kind that exists.
+    /// Whether it is about an existing output of another kind.
     pub fn is_taken(&self) -> bool {
         self.is_taken
     }
 
-    /// The first line, if there is one.
+    /// The first line; `None` if nothing is printed.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
@@ -258,7 +258,6 @@ impl Failure {
         self.code.map(Code::as_str)
     }
 
-    /// Prints it.
     pub fn report(&self) {
         if let Some(title) = &self.title {
             message::error(title, &self.details, self.hint.as_deref());
@@ -270,7 +269,7 @@ impl Failure {
 fn titled(name: &str, text: String) -> String {
     let plain = name.trim_matches('\'');
     match text.strip_prefix(plain) {
-        // Errors of object stores name the URL themselves; that of an object in a folder is longer.
+        // Errors of object stores already contain the URL, or the longer URL of an object in the folder.
         Some(_) if name.contains("://") => text,
         Some(rest) if rest.starts_with(": ") => format!("{name}{rest}"),
         _ => format!("{name}: {text}"),
@@ -282,12 +281,12 @@ pub const RECOVER: &str = "blpk recover saves the sound chunks";
 /// Advice for damaged datasets and frames.
 pub const VERIFY: &str = "blpk verify lists all damage";
 
-/// Whether others hold the file.
+/// Whether other processes have locked the file.
 pub fn is_busy(error: &Error) -> bool {
     io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
 }
 
-/// Whether the work ended because the user asked for that.
+/// Whether the work ended because the user asked it to stop.
 pub fn is_stopped(error: &Error) -> bool {
     let is_cause = || io_error(error).is_some_and(interrupt::is_cause_of);
     interrupt::is_requested() && (is_busy(error) || is_cause())
@@ -322,7 +321,7 @@ fn hint(error: &Error) -> Option<String> {
         (Code::NeedsDtype, _) => "add --dtype DTYPE",
         (Code::NeedsArray, _) => "use --range A..B or --chunk N",
         (Code::NeedsFile, _) => "save it to a file first; blpk cat --range also reads a pipe",
-        // The only feature of the library that the command may lack.
+        // `arrow` is the only feature of the library that the command may lack.
         (Code::NotBuilt, None) => {
             "in a clone of bloscpack: cargo install --locked --path crates/blpk --features arrow"
         }

@@ -1,4 +1,4 @@
-//! Blosc2 frames, and the n-dimensional arrays in them.
+//! Refusals of Blosc2 frames, for commands that need a Bloscpack file.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::text::is_url;
 /// Advice for a frame where a Bloscpack file is needed.
 pub const READ: &str = "blpk cat prints its bytes, and blpk export converts its array to .npy";
 
-/// Refuses a frame where a Bloscpack file is needed; `hint` says what can be done with a frame instead.
+/// Refuses a frame where a Bloscpack file is needed. `hint` names the command for frames.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
     if is_url(path) || !input::is_frame(path)? {
         return Ok(());
@@ -20,7 +20,7 @@ pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
     Err(refusal(&input::name(path), hint))
 }
 
-/// Refuses a frame at a URL, which only its bytes show.
+/// Refuses a frame at a URL, which is recognized by its content only.
 pub fn refuse_object(input: &Input, hint: &str) -> Result<(), Failure> {
     let Some(object) = input.by_position().filter(|_| input.is_remote()) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! [`Growing`]: an n-dimensional array that is changed in place, in a frame or in Zarr.
+//! [`Growing`]: an n-dimensional array in a frame or in Zarr, changed in place.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ use crate::interrupt::{self, Deferred};
 use crate::progress::Progress;
 use crate::session::Session;
 
-/// An n-dimensional array that is changed in place. Readers see the old array until all of the change is on the disk. Meanwhile, Ctrl-C
-/// asks the work to stop.
+/// An n-dimensional array that is changed in place. Readers see the old array until the whole change is on disk. While this value
+/// exists, Ctrl-C only asks the work to stop.
 pub struct Growing {
     array: Editor,
     _deferred: Deferred,
@@ -36,7 +36,7 @@ enum Editor {
 }
 
 impl Growing {
-    /// Opens the array at `path`; `None` for anything that is neither a frame nor Zarr.
+    /// Opens the array at `path`; `None` if it is neither a frame nor Zarr.
     pub fn open(path: &Path, session: &Session) -> Result<Option<Self>, Failure> {
         let options = session.array_options();
         let deferred = Deferred::begin();
@@ -99,7 +99,7 @@ impl Growing {
         let along = shape.get(axis).copied().unwrap_or(0);
         let chunk = array.chunk_shape().get(axis).copied().map_or(1, u64::from);
         let chunk = chunk.max(1);
-        // Whole chunks at once, so that none is written twice.
+        // Appends whole chunks, so no chunk is written twice.
         let each = bytes / along.max(1);
         let step = (to_u64(BAND) / each.max(1) / chunk).max(1) * chunk;
         let mut slice = Region::all(shape).ranges;
@@ -107,7 +107,7 @@ impl Growing {
         let mut at = 0;
         while at < along {
             interrupt::check()?;
-            // The first part ends where a chunk does.
+            // The first part ends at the end of a chunk.
             let end = (before + at + step) / chunk * chunk - before;
             let end = end.max(at + 1).min(along);
             if let Some(range) = slice.get_mut(axis) {
@@ -121,7 +121,7 @@ impl Growing {
         array.flush()
     }
 
-    /// Gives the array another shape. What is new is zero in a frame, and the fill value in Zarr.
+    /// Gives the array another shape. New elements are zero in a frame, and the fill value in Zarr.
     pub fn resize(&mut self, shape: &[u64]) -> bloscpack::Result<()> {
         match &mut self.array {
             Editor::Frame(array) => {
@@ -133,7 +133,8 @@ impl Growing {
     }
 }
 
-/// The topmost Zarr group that the array at this path is in, and its place there: groups have copies of metadata.
+/// The topmost Zarr group that contains the array at this path, and the key of the array in it: groups hold copies of its
+/// metadata.
 fn root_of(path: &Path) -> io::Result<(PathBuf, Key)> {
     let path = path.canonicalize()?;
     let is_group = |folder: &&Path| {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
-/// The groups of the first page, by what one wants to do, with every command.
+/// The groups of the first page, by task. Each command is in one group.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Convert and query", &["convert", "import", "export", "sql"]),
     ("Look", &["info", "ls", "cat"]),
@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Check and save", &["verify", "recover"]),
     ("This program", &["completions", "man", "help"]),
 ];
-/// The options that `-h` shows, of commands with more than five. `--help` shows all.
+/// The options that `-h` shows for commands with more than five options. `--help` shows all.
 const USUAL: [(&str, [&str; 5]); 10] = [
     ("blpk", ["force", "nthreads", "verbose", "quiet", "limit"]),
     ("convert", ["to", "rows", "slice", "columns", "codec"]),
@@ -43,7 +43,7 @@ const USUAL: [(&str, [&str; 5]); 10] = [
 /// The end of the pages of the commands.
 const GLOBAL: &str = "Options of every command (-f, -n, -v, -q, ...): blpk --help";
 
-/// The definition of the command line with its help pages as they are shown.
+/// The definition of the command line, with its help pages arranged.
 pub fn arranged(command: Command) -> Command {
     let global: Vec<Arg> = command
         .get_arguments()
@@ -73,7 +73,7 @@ fn shortened(command: Command) -> Command {
     }
 }
 
-/// Adds the notes on further options to the pages of a command, whose parent has this name, and of those below it.
+/// Adds the notes on further options to the pages of a command of this parent, and of its subcommands.
 fn with_notes(command: Command, parent: &str) -> Command {
     let name = format!("{parent} {}", command.get_name());
     let is_short = USUAL.iter().any(|(name, _)| *name == command.get_name());

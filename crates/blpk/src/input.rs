@@ -1,4 +1,4 @@
-//! Where bytes come from: a file, standard input, or a URL.
+//! Inputs: a file, standard input, or a URL.
 
 mod bytes;
 mod interruptible;
@@ -29,20 +29,20 @@ pub use interruptible::InterruptibleReader;
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
 
-/// Bytes that are copied at once: requests for an object grow with its reads.
+/// Bytes of one copy. Large reads of an object become large requests.
 const PIECE: usize = 1 << 20;
 
 /// Advice for a directory where a file is needed.
-const DIRECTORIES: &str = "a dataset is read by blpk info, cat, verify, export and convert, any other folder by tar -c FOLDER | blpk c";
+const DIRECTORIES: &str = "read a dataset with blpk info, cat, verify, export or convert, any other folder with tar -c FOLDER | blpk c";
 
 /// An open input.
 pub struct Input {
     bytes: Arc<Bytes>,
-    /// Nothing for standard input.
+    /// `None` for standard input.
     path: Option<PathBuf>,
-    /// The unread part of a regular file or an object when it was opened.
+    /// The part of a regular file or an object that was unread when it was opened.
     extent: Option<Extent>,
-    /// Whether it is an object, or a copy of one.
+    /// Whether it is an object or a copy of one.
     is_remote: bool,
 }
 
@@ -79,9 +79,8 @@ impl Input {
         }
         let mut extent = None;
         if let Some(metadata) = metadata.filter(fs::Metadata::is_file) {
-            // Standard input may be shared, so it need not be at its beginning.
+            // Other processes may have read from a shared standard input before, even past the end.
             let start = file.stream_position().about(&name)?;
-            // It may even be past the end: then nothing is left.
             let length = metadata.len().saturating_sub(start);
             extent = Some(Extent { start, length });
         }
@@ -132,14 +131,14 @@ impl Input {
         match Self::open_binary(path, session) {
             Err(failure) if failure.status() == Status::CutShort => {
                 let title = failure.title().unwrap_or("interrupted");
-                session.warning(format_args!("{title}; reading it as it is"));
+                session.warning(format_args!("{title}; reading the file without it"));
                 Self::open(path, session)
             }
             opened => opened,
         }
     }
 
-    /// The same input, for work that reads it twice: an object is copied into a temporary file.
+    /// The same input for work that reads it twice. Copies an object into a temporary file.
     pub fn readable_twice(mut self, session: &Session) -> Result<Self, Failure> {
         if matches!(*self.bytes, Bytes::Object(_)) {
             self.bytes = Arc::new(Bytes::Plain(self.copied(session)?));
@@ -147,7 +146,7 @@ impl Input {
         Ok(self)
     }
 
-    /// The same as a file that can be read at any position, which is a temporary copy of a pipe.
+    /// The same input, readable at any position. Copies a pipe into a temporary file.
     pub fn whole(mut self, session: &Session) -> Result<Self, Failure> {
         if self.extent.is_none() {
             let copy = self.copied(session)?;
@@ -158,7 +157,8 @@ impl Input {
         Ok(self)
     }
 
-    /// All of it as a file that can be read at any position: itself, or a temporary copy of standard input or of an object.
+    /// The whole input as a file that can be read at any position: the file itself, or a temporary copy of standard input or an
+    /// object.
     pub fn whole_file(&self, session: &Session) -> Result<File, Failure> {
         match self.bytes.file() {
             Some(file) if self.path.is_some() && self.by_position().is_some() => {
@@ -188,7 +188,7 @@ impl Input {
             .map_or_else(|| "standard input".to_owned(), quoted)
     }
 
-    /// The identity of its file; an object has none.
+    /// The identity of its file; `None` for an object.
     pub fn handle(&self) -> Option<Handle> {
         Handle::from_file(self.bytes.file()?.try_clone().ok()?).ok()
     }
@@ -199,8 +199,7 @@ impl Input {
         self.extent.and_then(|_| file.metadata().ok())
     }
 
-    /// The permissions that a file made from this one may have at most: its own without set-user-ID and the like, if it
-    /// is a regular file.
+    /// The most permissions for a file made from this one: those of a regular file, without set-user-ID and similar bits.
     #[cfg(unix)]
     pub fn permissions(&self) -> Option<Permissions> {
         use std::os::unix::fs::PermissionsExt;
@@ -208,33 +207,32 @@ impl Input {
         Some(Permissions::from_mode(mode & 0o777))
     }
 
-    /// The permissions that a file made from this one may have at most. Here the folder decides.
+    /// The most permissions for a file made from this one. On this system the folder decides.
     #[cfg(not(unix))]
     pub fn permissions(&self) -> Option<Permissions> {
         None
     }
 
-    /// When a named regular file was last changed.
+    /// The modification time of a named regular file.
     pub fn modified(&self) -> Option<SystemTime> {
         self.path.as_ref()?;
         self.metadata()?.modified().ok()
     }
 
-    /// Bytes left in a regular file or an object, as far as the system knew: files below `/proc` claim none, and a log may
-    /// be growing.
+    /// Bytes left in a regular file or an object when it was opened. The length may be wrong: files below `/proc` report 0, and a
+    /// log may grow.
     pub fn length(&self) -> Option<u64> {
         self.extent.map(|extent| extent.length)
     }
 
-    /// The bytes, if they are those of a regular file or an object from its first byte on. Then any of them can be read by
-    /// position.
+    /// The bytes by position, if the input is a regular file or an object that was opened at its first byte.
     pub fn by_position(&self) -> Option<&(dyn ReadAt + Send + Sync)> {
         self.extent
             .is_some_and(|extent| extent.start == 0)
             .then(|| self.bytes.positions())
     }
 
-    /// Whether it is the result of a change that was interrupted, read in part from its journal.
+    /// Whether it shows the result of an interrupted change, read in part from the journal.
     pub fn is_interrupted(&self) -> bool {
         matches!(&*self.bytes, Bytes::Snapshot(snapshot) if snapshot.is_interrupted())
     }
@@ -244,14 +242,14 @@ impl Input {
         self.is_remote
     }
 
-    /// The bytes of a regular file or an object by position, from where it was opened on, shown as progress.
+    /// The bytes of a regular file or an object by position, from the position at which it was opened. Reads count as progress.
     pub fn source(&self, progress: Option<&Progress>) -> Option<Rest> {
         let bytes = Arc::clone(&self.bytes);
         self.extent
             .map(|extent| Rest::new(bytes, extent.start, progress.cloned()))
     }
 
-    /// The same of one that knows its length, with that.
+    /// The same with the length, if that is known and not 0.
     pub fn located(&self, progress: &Progress) -> Option<(Arc<Rest>, u64)> {
         let length = self.length().filter(|length| *length > 0)?;
         Some((Arc::new(self.source(Some(progress))?), length))
@@ -265,7 +263,7 @@ impl Input {
         }
     }
 
-    /// Goes back to where it was opened. Only regular files and objects can.
+    /// Seeks to the position at which it was opened. Fails for pipes.
     pub fn rewind(&self) -> io::Result<()> {
         match (self.bytes.file(), self.extent) {
             (Some(mut file), Some(extent)) => file.seek(SeekFrom::Start(extent.start)).map(|_| ()),
@@ -274,16 +272,15 @@ impl Input {
         }
     }
 
-    /// Seeks to the end after reading by position, for other processes that share standard input.
+    /// Seeks to the end after reads by position: other processes may share standard input.
     pub fn seek_to_end(&self) -> io::Result<()> {
         if let (Bytes::Plain(file), Some(Extent { start, length })) = (&*self.bytes, self.extent) {
-            // Saturates: no file is that long.
             (&mut &*file).seek(SeekFrom::Start(start.saturating_add(length)))?;
         }
         Ok(())
     }
 
-    /// Reads it from here on, shown as progress.
+    /// Reads it from the current position. Reads count as progress.
     pub fn reader<'a>(&'a self, progress: &'a Progress) -> InputReader<'a> {
         InputReader::new(&self.bytes, progress)
     }
@@ -303,7 +300,7 @@ fn directory(name: &str) -> Failure {
     Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES)
 }
 
-/// Reads the JSON file at `path`, which becomes the metadata of a new file, for the data at `data`.
+/// Reads the JSON file at `path` as the metadata of a new file. `data` is the path of the data.
 pub fn read_metadata(path: Option<&Path>, data: &Path) -> Result<Option<Metadata>, Failure> {
     let Some(path) = path else {
         return Ok(None);
@@ -319,7 +316,7 @@ pub fn read_metadata(path: Option<&Path>, data: &Path) -> Result<Option<Metadata
         read.map(|_| bytes)
     };
     let json = json.about(&name(path))?;
-    // It is wrong usage to give such a file, whatever the category of the error.
+    // A wrong file is wrong usage, whatever the category of the error.
     Metadata::from_json(json).map(Some).map_err(|error| {
         Failure::usage(format!("metadata {}: {error}", name(path)))
             .hint("the file must contain one JSON value")
@@ -332,8 +329,8 @@ pub fn metadata_of(file: &File) -> io::Result<Option<fs::Metadata>> {
     file.metadata().map(Some)
 }
 
-/// The metadata of a file; nothing for a pipe, a terminal or a device, which have none here. Under wine, a file that a shell
-/// of Unix has opened has none, either.
+/// The metadata of a file; `None` for a pipe, a terminal or a device, which have none on Windows. Under wine, a file that a Unix
+/// shell has opened has none either.
 #[cfg(windows)]
 pub fn metadata_of(file: &File) -> io::Result<Option<fs::Metadata>> {
     let is_disk = winapi_util::file::typ(file)?.is_disk();
@@ -372,15 +369,15 @@ fn stdin() -> io::Result<File> {
 
 /// Endings of files that contain compressed data.
 const ENDINGS: [&str; 4] = ["blp", "b2nd", "b2frame", "b2z"];
-/// Bytes by which a file is recognized. The first of them alone may be those of any text.
+/// Bytes that identify a file. Fewer bytes could be the beginning of any text.
 const MAGIC_LEN: usize = 4;
-/// Length of the beginning that is probed.
+/// The length of the probed beginning.
 pub const LOOK: u64 = 16;
 
-/// The kind of a file by its name and its first bytes.
+/// The kind of a file according to its name and its first bytes.
 pub struct Look {
     pub is_empty: bool,
-    /// Whether it has the name of a Bloscpack file or of a frame, or begins as one.
+    /// Whether it has the ending or the first bytes of a file with compressed data.
     pub is_ours: bool,
 }
 
@@ -402,7 +399,7 @@ pub fn look_at(path: &Path, first: &[u8]) -> Look {
     }
 }
 
-/// Whether a file has the name of a Bloscpack file or of a frame.
+/// Whether a file has one of these endings.
 pub fn has_known_ending(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     ending.is_some_and(|ending| {
@@ -412,9 +409,7 @@ pub fn has_known_ending(path: &Path) -> bool {
     })
 }
 
-/// Whether a path leads to a Blosc2 frame: a file, or the directory of a sparse one.
-///
-/// Nothing is taken out of a pipe.
+/// Whether a path leads to a Blosc2 frame: a file, or the directory of a sparse frame. Reads nothing from a pipe.
 pub fn is_frame(path: &Path) -> Result<bool, Failure> {
     if is_standard_input(path) && !is_directory(path)? {
         let input = Input::on_disk(path).ok();
@@ -431,12 +426,12 @@ pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
     Ok(is_directory(path)? && is_frame(path)?)
 }
 
-/// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
+/// Whether a path leads to a directory. False if it does not exist: opening it reports that.
 pub fn is_directory(path: &Path) -> Result<bool, Failure> {
     internal::is_directory(path).about(path)
 }
 
-/// Whether there is anything to read from standard input: waits for it, and takes nothing.
+/// Whether standard input has data. Waits until data arrives or the input ends, and reads nothing.
 #[cfg(unix)]
 pub fn has_data() -> bool {
     use rustix::event::{PollFd, PollFlags, poll};
@@ -453,7 +448,7 @@ pub fn has_data() -> bool {
     polled.is_ok() && rustix::io::ioctl_fionread(&file).is_ok_and(|bytes| bytes > 0)
 }
 
-/// Whether there is anything to read from standard input. Here that cannot be known.
+/// Whether standard input has data. This system does not tell.
 #[cfg(not(unix))]
 pub fn has_data() -> bool {
     false

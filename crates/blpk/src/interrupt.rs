@@ -1,9 +1,9 @@
-//! Ctrl-C and termination: unfinished outputs are removed, and the process ends by the signal, so that the shell that
-//! waits for it ends its loop, too.
+//! Ctrl-C and termination: unfinished outputs are removed, and the process dies of the signal. A shell loop that waits for it
+//! then stops as well.
 //!
-//! Outputs are temporary files, which the handler removes by itself. A file that is changed in place is different: only
-//! the code that changes it knows when it can be let go. Such work holds a [`Deferred`], and the handler only asks it to
-//! stop. A second signal ends the process at once, which the journal of the file allows.
+//! Outputs are temporary files, which the handler removes by itself. For a file that is changed in place, only the code that
+//! changes it knows when to stop. Such work holds a [`Deferred`], and the handler only asks it to stop. A second signal ends the
+//! process at once; the journal keeps the file consistent.
 
 use std::fmt;
 use std::fs;
@@ -13,22 +13,22 @@ use std::process;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// Ctrl-C, by its number.
+/// The number of the signal of Ctrl-C.
 const SIGINT: i32 = 2;
 
-/// Temporary files and directories that exist now.
+/// The existing temporary files and directories.
 ///
-/// Code that creates, renames or removes one holds the lock meanwhile. So the handler never sees a file that is not
-/// listed, and never removes one that has just got its final name.
+/// Code that creates, renames or removes one holds this lock. The list is therefore complete when the handler reads it, and the
+/// handler never removes a file that has just got its final name.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Whether a signal has arrived, which the thread that handles signals may not know yet.
+/// Whether a signal has arrived, even before the thread that handles signals has run.
 static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// Whether there is work that has to stop by itself.
+/// Whether there is work that must stop by itself.
 static DEFERRED: AtomicBool = AtomicBool::new(false);
-/// Whether it was asked to stop.
+/// Whether this work was asked to stop.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-/// The signal that was the first.
+/// The signal to end the process with.
 static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
 /// Wakes the thread that waits for input.
 static WAKER: Mutex<Option<Waker>> = Mutex::new(None);
@@ -43,8 +43,8 @@ pub fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// The list, locked to give an output its name.
 ///
-/// Ctrl-C reaches the writer of a pipe, too, whose end completes the output. So a signal that has arrived by then is handled first,
-/// which ends the process.
+/// Ctrl-C also ends the process that writes into our pipe, and the end of the pipe completes the output. This function therefore
+/// waits until a signal that has already arrived is handled, which ends the process.
 pub fn completing() -> MutexGuard<'static, Vec<PathBuf>> {
     let is_set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
     while is_set(&ARRIVED) && !is_set(&DEFERRED) && !is_set(&REQUESTED) {
@@ -53,12 +53,11 @@ pub fn completing() -> MutexGuard<'static, Vec<PathBuf>> {
     pending()
 }
 
-/// While this lives, a signal asks the work to stop and does not end the process.
+/// While this value exists, a signal asks the work to stop and does not end the process.
 #[derive(Debug)]
 pub struct Deferred(());
 
 impl Deferred {
-    /// Begins such work.
     pub fn begin() -> Self {
         DEFERRED.store(true, Ordering::SeqCst);
         Self(())
@@ -85,7 +84,7 @@ pub fn check() -> io::Result<()> {
     }
 }
 
-/// Whether an error is that of [`check`].
+/// Whether an error comes from [`check`].
 pub fn is_cause_of(error: &io::Error) -> bool {
     error
         .get_ref()
@@ -104,13 +103,13 @@ impl fmt::Display for Interrupted {
 
 impl std::error::Error for Interrupted {}
 
-/// Sets what is called when the work is asked to stop.
+/// Sets the function to call when the work is asked to stop.
 pub fn set_waker(waker: Waker) {
     *WAKER.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
 }
 
-/// Handles SIGINT, SIGTERM and SIGHUP from now on, except those that were ignored when the process started: `nohup` ignores SIGHUP,
-/// and a shell SIGINT for what a script starts in the background.
+/// Starts to handle SIGINT, SIGTERM and SIGHUP, except signals that were ignored when the process started: `nohup` ignores SIGHUP,
+/// and a shell ignores SIGINT for background commands of a script.
 #[cfg(unix)]
 pub fn install() {
     use signal_hook::consts::{SIGHUP, SIGTERM};
@@ -119,7 +118,7 @@ pub fn install() {
     let wanted = wanted
         .into_iter()
         .filter(|signal| ignored & (1 << (signal - 1)) == 0);
-    // Without our handler, the system's own at worst leaves a temporary file.
+    // Without a handler, the process ends anyway, and at worst leaves a temporary file.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted.clone()) else {
         return;
     };
@@ -132,10 +131,10 @@ pub fn install() {
     }
 }
 
-/// Handles Ctrl-C from now on.
+/// Starts to handle Ctrl-C.
 #[cfg(not(unix))]
 pub fn install() {
-    // Without our handler, the system's own at worst leaves a temporary file.
+    // Without a handler, the process ends anyway, and at worst leaves a temporary file.
     let _ = ctrlc::set_handler(|| stop(SIGINT));
 }
 
@@ -159,7 +158,7 @@ fn stop(signal: i32) {
     end();
 }
 
-/// Ends the process by the signal that it got, or by an exit status that says the same.
+/// Ends the process with the received signal, or with the exit status 128 plus its number.
 pub fn end() -> ! {
     let signal = SIGNAL.load(Ordering::SeqCst);
     #[cfg(unix)]
@@ -167,7 +166,7 @@ pub fn end() -> ! {
     process::exit(128 + signal)
 }
 
-/// The signals that the process ignores, signal 1 in the lowest bit. Only Linux reports them.
+/// The ignored signals as a bit mask, with signal 1 in the lowest bit. Only Linux reports them.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! JSON text, laid out for reading.
 //!
-//! It is not parsed for that: numbers keep all their digits, even those that a float has no room for.
+//! The text is not parsed, so numbers keep all digits, even those that a float cannot hold.
 
 use std::io::{self, Write};
 
@@ -15,12 +15,12 @@ use crate::status::Status;
 const PYTHON_ONLY: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 const INDENT: &str = "  ";
 
-/// A text that is longer, or nested deeper, is shown on one line: laid out, it could be hundreds of times as long.
+/// A longer or deeper nested text is shown on one line: laid out, it could be hundreds of times as long.
 const LONGEST: usize = 1 << 18;
 const DEEPEST: usize = 32;
 
-/// A JSON text with one line for each member and element, indented by `level`, or on one line if it is long or deeply
-/// nested. Numbers that only Python writes become strings of their names.
+/// Lays out a JSON text with one line for each member and element, indented by `level`, or on one line if it is long or deeply
+/// nested. Numbers that only Python writes become strings, such as `"NaN"`.
 pub fn pretty(text: &str, level: usize) -> String {
     let laid_out = if text.len() <= LONGEST {
         lay_out(text, Some(level))
@@ -30,7 +30,7 @@ pub fn pretty(text: &str, level: usize) -> String {
     laid_out.or_else(|| lay_out(text, None)).unwrap_or_default()
 }
 
-/// The text on lines that are indented by `level`, or on one line; nothing if it is nested too deeply for lines.
+/// The text on lines indented by `level`, or on one line if that is `None`. Returns `None` if it is nested too deeply for lines.
 fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.trim_start();
@@ -89,7 +89,7 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
     Some(out)
 }
 
-/// Prints a value as JSON, laid out for reading. JSON in it that is a text from a file keeps its numbers.
+/// Prints a value as JSON, laid out for reading. Raw JSON from a file keeps its numbers.
 pub fn print(value: &impl Serialize) -> Result<(), Failure> {
     let mut printer = Printer::new();
     let layout = Layout::default();
@@ -107,8 +107,7 @@ pub fn print(value: &impl Serialize) -> Result<(), Failure> {
     printer.finish()
 }
 
-/// Lines of JSON. Strings contain nothing that a terminal would interpret: JSON itself escapes only some of these
-/// characters.
+/// Formats JSON on lines, and escapes all characters that a terminal would interpret; JSON itself escapes only some of them.
 #[derive(Default)]
 struct Layout {
     lines: PrettyFormatter<'static>,
@@ -169,7 +168,7 @@ impl Formatter for Layout {
     }
 }
 
-/// The content of a string, without anything that a terminal would interpret.
+/// The content of a string, with all control characters but line breaks escaped.
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_escaped(&mut out, text);

@@ -1,4 +1,4 @@
-//! The command `blpk`: compress, decompress and inspect Bloscpack files.
+//! The command `blpk`: reads, writes, converts, changes and checks files of the Bloscpack family.
 //!
 //! `main` parses the arguments, passes them to one file of `command/` and turns the outcome into an exit status. The
 //! command uses only the public API of the library.
@@ -10,8 +10,8 @@
 //! | `text`, `status` | values and their texts |
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
 //! | `layout`, `args`, `session`, `progress` | options of all subcommands |
-//! | `remote` | URLs in the place of paths |
-//! | `input`, `output`, `json_text` | bytes from files, pipes and URLs; outputs that appear whole or not at all; reports |
+//! | `remote` | URLs instead of paths |
+//! | `input`, `output`, `json_text` | bytes from files, pipes and URLs; atomic outputs; reports |
 //! | `container` | inputs of any kind, opened by the library |
 //! | `edit`, `dataset`, `frame`, `store` | files, datasets, frames and stores that are made or changed |
 //! | `command` | the subcommands |
@@ -53,7 +53,7 @@ use crate::status::Status;
 fn main() -> ExitCode {
     #[cfg(feature = "arrow")]
     hide_caught_panics();
-    // Before parsing, so that `--color` applies to the messages of the parser, too.
+    // Before parsing: `--color` also applies to the messages of the parser.
     let mut args: Vec<_> = std::env::args_os().collect();
     cli::color_choice(args.iter().cloned()).write_global();
     if let Some(command) = cli::implied(&args) {
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints nothing for a panic that becomes an error, which is reported in one line.
+/// Silences panics that become errors; the error is reported in one line.
 #[cfg(feature = "arrow")]
 fn hide_caught_panics() {
     let print = std::panic::take_hook();

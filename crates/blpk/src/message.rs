@@ -26,28 +26,28 @@ pub fn warning(text: impl Display) {
     print(&format!("blpk: {WARNING}warning{WARNING:#}: {text}\n"));
 }
 
-/// Prints a line about the work.
+/// Prints a note.
 pub fn note(text: impl Display) {
     print(&format!("blpk: {text}\n"));
 }
 
-/// Prints text as it is.
+/// Prints text without a prefix or a line break.
 pub fn print(text: &str) {
-    // There is nowhere left to report a failure of standard error.
+    // A failure of standard error cannot be reported.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-/// Columns of a terminal whose size is not known.
+/// The width of a terminal of unknown size.
 const WIDTH: usize = 80;
-/// Fewer columns than this are taken for an error.
+/// The minimum width. Fewer columns are probably a mistake.
 const NARROWEST: usize = 20;
 
-/// Whether standard output is a terminal.
+/// Whether reports are shown on a terminal.
 pub fn is_shown() -> bool {
     io::stdout().is_terminal()
 }
 
-/// The columns of the terminal, by `COLUMNS` or by the terminal itself.
+/// The width of the terminal in columns, from `COLUMNS` or from the terminal itself.
 pub fn width() -> usize {
     let given = std::env::var("COLUMNS").ok();
     let given = given.and_then(|columns| columns.parse().ok());

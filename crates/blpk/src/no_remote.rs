@@ -40,7 +40,7 @@ pub fn not_built(path: &Path) -> Failure {
     // The part after ? may be a signature.
     let shown = crate::text::shown(path);
     let shown = shown.split('?').next().unwrap_or_default();
-    let title = format!("'{shown}': this build of blpk has no URLs");
+    let title = format!("'{shown}': this build of blpk does not support URLs");
     let install = "cargo install --locked --path crates/blpk --features remote";
     let failure = Failure::new(bloscpack::Category::Unsupported.into(), title);
     failure.hint(format!("in a clone of bloscpack: {install}"))

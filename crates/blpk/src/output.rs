@@ -1,4 +1,4 @@
-//! [`Target`]: an output that appears whole or not at all; and reports on standard output.
+//! [`Target`], an atomic output, and reports on standard output.
 
 mod direct;
 mod file;
@@ -36,25 +36,25 @@ use temporary::{make_folder, remove_left_over};
 
 /// The name of standard output in messages.
 const STANDARD_OUTPUT: &str = "standard output";
-/// The name of a file while it is made in a folder.
+/// The name of the output while it is made in a temporary folder.
 const MADE: &str = "made";
-/// The name of a folder after it was packed.
+/// The name of the archive that a made folder is packed into.
 const ARCHIVE: &str = "archive";
 
-/// An output that was begun: a file or a folder, which is new, replaces another, or is put below a URL.
+/// An output that was begun: a file or a folder that is new, replaces an existing one, or is put below a URL.
 ///
-/// It appears under its name when it is [committed](Self::commit). If it is dropped before, what was there stays. Only standard
-/// output, devices and FIFOs, which cannot be replaced, are written as the bytes come.
+/// It appears under its name when it is [committed](Self::commit). If it is dropped before that, an existing file or folder
+/// stays. Standard output, devices and FIFOs cannot be replaced, and are written directly.
 pub struct Target {
     name: String,
-    /// The path at which the library makes it, or else its own.
+    /// The path at which the library makes it, or its final path.
     path: PathBuf,
-    /// Whether there is something that it replaces.
+    /// Whether it replaces an existing file or folder.
     replaces: bool,
     form: Form,
-    /// The temporary folder in which the library makes it, if it needs a path for that.
+    /// The temporary folder in which the library makes it, if the library needs a path.
     made: Option<TempDir>,
-    /// While the library makes it, Ctrl-C asks the work to stop.
+    /// While the library makes it, Ctrl-C only asks the work to stop.
     _deferred: Option<Deferred>,
 }
 
@@ -62,11 +62,11 @@ enum Form {
     File(Box<NewFile>),
     Direct(DirectFile),
     Object(Box<NewObject>),
-    /// A folder that is to have this path.
+    /// A folder with this final path.
     Folder(PathBuf),
 }
 
-/// The origin of an output: it must not be the same file, and is not more public.
+/// The input of an output. The output must be another file, and is never more readable.
 #[derive(Clone, Copy)]
 pub enum MadeFrom<'a> {
     Nothing,
@@ -81,7 +81,7 @@ impl<'a> From<Option<&'a Input>> for MadeFrom<'a> {
 }
 
 impl Target {
-    /// Begins the file at `path`, or standard output for `-`. Compressed data is refused on a terminal.
+    /// Begins the file at `path`, or standard output for `-`. Refuses to write compressed data to a terminal.
     pub fn file(
         path: &Path,
         replaces: Replaces,
@@ -140,14 +140,13 @@ impl Target {
         }
     }
 
-    /// Begins a compressed file at `path` that the library makes at [another path](Self::path), from what is at `input`.
+    /// Begins a compressed file at `path`, made from `input`, which the library writes at [another path](Self::path).
     pub fn file_at_path(path: &Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let origin = MadeFrom::Path(input);
         Self::file(path, Replaces::Compressed, origin, session)?.at_path()
     }
 
-    /// Begins a folder of this kind at `path`, which the library makes from what is at `input`. If that is private, so is the
-    /// folder.
+    /// Begins a folder of this kind at `path`, which the library makes from `input`. It is as private as the input.
     pub fn folder(
         path: &Path,
         kind: FolderKind,
@@ -160,7 +159,7 @@ impl Target {
         Ok(Self::new(path, replaces, form).made_in(made, deferred))
     }
 
-    /// Begins the replacement of the store at `path`, an archive or a folder, with a changed copy.
+    /// Begins a changed copy that replaces the store at `path`, an archive or a folder.
     pub fn replacing(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
             let deferred = Deferred::begin();
@@ -190,7 +189,7 @@ impl Target {
         }
     }
 
-    /// Standard output.
+    /// Begins standard output.
     fn standard(input: Option<&Input>, session: &Session) -> Result<Self, Failure> {
         direct::check_closed().about(STANDARD_OUTPUT)?;
         let file = direct::stdout().about(STANDARD_OUTPUT)?;
@@ -205,7 +204,7 @@ impl Target {
         })
     }
 
-    /// The same, unless it is a terminal, which compressed data would upset.
+    /// Refuses a terminal for compressed data.
     fn spare_terminal(self, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
         match &self.form {
             Form::Direct(file)
@@ -217,7 +216,7 @@ impl Target {
         }
     }
 
-    /// The same, made in this folder; `None` if the library itself replaces what is at its path.
+    /// Sets the temporary folder; `None` if the library itself replaces the dataset at the path.
     fn made_in(self, made: Option<TempDir>, deferred: Deferred) -> Self {
         let path = made.as_ref().map(|made| match self.form {
             Form::Folder(_) => made.path().to_owned(),
@@ -231,7 +230,7 @@ impl Target {
         }
     }
 
-    /// The same file, which the library makes in a folder beside it.
+    /// Makes a temporary folder beside the file, in which the library writes it.
     fn at_path(self) -> Result<Self, Failure> {
         let deferred = Deferred::begin();
         let made = match &self.form {
@@ -242,7 +241,7 @@ impl Target {
         Ok(self.made_in(Some(made), deferred))
     }
 
-    /// Gives the file the time of the input, if that is a named file: its content is as old.
+    /// Gives the file the modification time of the input, if that is a named file.
     pub fn keep_time(&mut self, input: &Input) {
         if let Form::File(file) = &mut self.form {
             file.modified = input.modified();
@@ -254,7 +253,7 @@ impl Target {
         &self.name
     }
 
-    /// The path at which the library makes it: that of an empty folder, or of a file or folder that does not exist.
+    /// The path at which the library makes it: an empty folder, or a file or folder that does not exist.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -264,13 +263,13 @@ impl Target {
         matches!(self.form, Form::Folder(_)) && self.made.is_none()
     }
 
-    /// Whether both would end up in the same file.
+    /// Whether both outputs are the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         let path = self.real_path();
         path.is_some() && path == other.real_path()
     }
 
-    /// One path for all spellings of it.
+    /// The same path for all its spellings.
     fn real_path(&self) -> Option<PathBuf> {
         match &self.form {
             Form::File(file) => file.real_path(),
@@ -290,12 +289,12 @@ impl Target {
         }
     }
 
-    /// Whether nobody will ever read it: the other end of a pipe has gone.
+    /// Whether the reader of a pipe has closed it.
     pub fn is_abandoned(&self) -> bool {
         matches!(&self.form, Form::Direct(file) if file.is_abandoned())
     }
 
-    /// The same with the source of its data: a failure is about one of them.
+    /// Pairs the output with the source of its data: a failure is about one of the two.
     pub fn made_from<'a>(&'a self, source: &'a dyn Subject) -> Transfer<'a> {
         Transfer {
             source,
@@ -303,12 +302,12 @@ impl Target {
         }
     }
 
-    /// Adds to a failure what has become of the output. It replaces the failure if the reader of a pipe has gone, or if
-    /// binary data was about to reach a terminal.
+    /// Adds the state of the output to a failure. Replaces the failure if the reader of a pipe has closed it, or if binary data
+    /// was about to be written to a terminal.
     fn unfinished(&self, failure: Failure) -> Failure {
         match &self.form {
             Form::Direct(file) => {
-                // The next bytes of other processes go after it.
+                // Other processes that share standard output continue after the written bytes.
                 let _ = file.settle();
                 if file.broken {
                     Failure::broken_pipe()
@@ -323,7 +322,7 @@ impl Target {
         }
     }
 
-    /// Gives the output its name, since it is complete.
+    /// Gives the complete output its name.
     pub fn commit(mut self, session: &Session) -> Result<Made, Failure> {
         self.adopt().map_err(|failure| self.explain(failure))?;
         let (name, replaces) = (self.name, self.replaces);
@@ -345,7 +344,7 @@ impl Target {
         }
     }
 
-    /// Takes over the file that the library has made, in place of what would have been written.
+    /// Takes over the file that the library has made, as the content of the output.
     fn adopt(&mut self) -> Result<(), Failure> {
         let Some(folder) = &self.made else {
             return Ok(());
@@ -389,7 +388,7 @@ impl Subject for Transfer<'_> {
             if failure.status() == Status::Committed {
                 return failure.named(name).hint(do_not_repeat(name)).settled();
             }
-            // The library does not know whether it has replaced the dataset.
+            // The library cannot tell whether it has replaced the dataset.
             if is_unknown {
                 return failure.named(name).detail(whole(name)).settled();
             }
@@ -412,7 +411,7 @@ pub struct Made {
     pub length: u64,
 }
 
-/// The file that was made in this folder. A folder is packed into an archive first.
+/// The file that was made in this folder. A made folder is packed into an archive first.
 fn packed(folder: &Path) -> io::Result<PathBuf> {
     let made = folder.join(MADE);
     if !made.is_dir() {
@@ -440,7 +439,7 @@ impl Write for Target {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // None of them has a buffer.
+        // No form has a buffer.
         Ok(())
     }
 }
@@ -460,25 +459,22 @@ impl Printer {
         Self(BufWriter::new(anstream::stdout()))
     }
 
-    /// Adds text.
     pub fn text(&mut self, text: impl Display) -> Result<(), Failure> {
         write!(self.0, "{text}").map_err(not_printed)
     }
 
-    /// Adds a line.
     pub fn line(&mut self, line: impl Display) -> Result<(), Failure> {
         self.text(format_args!("{line}\n"))
     }
 
-    /// Where it writes to.
     pub fn writer(&mut self) -> impl Write {
         &mut self.0
     }
 
-    /// Writes what is left.
+    /// Writes the buffer.
     pub fn finish(mut self) -> Result<(), Failure> {
         let done = direct::check_closed().and_then(|()| self.0.flush());
-        // After an error, the buffer is not written again.
+        // Without this, the buffer would be written again after an error.
         drop(self.0.into_parts());
         done.map_err(not_printed)
     }
@@ -500,7 +496,7 @@ pub fn is_standard_output(path: &Path) -> bool {
         .any(|name| path == Path::new(name))
 }
 
-/// The detail of a failure that left a file as it was.
+/// The detail of a failure that left a file unchanged.
 pub fn unchanged(name: &str) -> String {
     format!("{name} is unchanged")
 }
@@ -510,7 +506,7 @@ fn not_written(name: &str) -> String {
     format!("{name} was not written")
 }
 
-/// The advice after a change that is committed, but not completed.
+/// The advice after a change that is committed but not completed.
 pub fn do_not_repeat(name: &str) -> String {
     format!("do not repeat it: readers see the change, and the next change to {name} completes it")
 }
@@ -530,7 +526,7 @@ fn exists(name: &str) -> Failure {
         .hint("use -f to overwrite it")
 }
 
-/// Only used for outputs that lose their content: a terminal or /dev/null may well be both.
+/// Refuses an output that is also the input. Only for outputs that lose their content: a terminal or `/dev/null` may be both.
 fn refuse_same_file(
     name: &str,
     output: Option<Handle>,

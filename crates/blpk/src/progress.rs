@@ -17,19 +17,19 @@ use crate::args::When;
 use crate::interrupt;
 use crate::session::Session;
 
-/// Shorter work shows no bar.
+/// No bar is shown before this time.
 const DELAY: Duration = Duration::from_millis(700);
 
 const WITH_TOTAL: &str = "{bar:30} {percent:>3}% {binary_bytes}/{binary_total_bytes} {rate} {left}";
 const WITHOUT_TOTAL: &str = "{spinner} {binary_bytes} {rate}";
 
-/// Bytes read so far, shown as a bar if the work takes long. Clones share the count.
+/// The number of bytes read so far, shown as a bar if the work takes long. Clones share the count.
 #[derive(Clone, Debug)]
 pub struct Progress(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Not set while it is unknown.
+    /// Unset while it is unknown.
     total: OnceLock<u64>,
     /// `None` if no bar is wanted.
     begun: Option<Instant>,
@@ -39,7 +39,7 @@ struct Inner {
 }
 
 impl Progress {
-    /// A bar for `total` bytes to read, as the options and the terminal allow.
+    /// Begins to count, for a bar of `total` bytes if the options and the terminal allow one.
     pub fn new(session: &Session, total: Option<u64>) -> Self {
         let (wanted, delay) = match session.progress {
             When::Always => (true, Duration::ZERO),
@@ -57,9 +57,9 @@ impl Progress {
         progress
     }
 
-    /// Sets how many bytes there are, unless that is known already.
+    /// Sets the number of bytes to read, unless it is already set.
     pub fn set_total(&self, total: Option<u64>) {
-        // Files without a length claim to be empty.
+        // A file of unknown length reports the length 0.
         if let Some(total) = total.filter(|&total| total > 0) {
             self.0.total.get_or_init(|| total);
         }
@@ -80,13 +80,13 @@ impl Progress {
         self.0.done.store(0, Ordering::Relaxed);
     }
 
-    /// Removes the bar, before something else is printed.
+    /// Removes the bar. Call this before printing.
     pub fn finish(&self) {
         self.0.clear();
     }
 }
 
-/// The options by which inputs are opened. Work is shown as progress, and ends once it is asked to stop.
+/// The options for opening inputs. Reads count as progress, and fail after a request to stop.
 pub fn options(session: &Session) -> (Options, Progress) {
     let progress = Progress::new(session, None);
     let shown = progress.clone();
@@ -121,7 +121,7 @@ impl Inner {
         let elapsed = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
         let bar = ProgressBar::with_draw_target(total, target).with_elapsed(elapsed);
         if let Ok(style) = ProgressStyle::with_template(template) {
-            // The bar's own estimates begin when it is first drawn.
+            // Our own estimates count from the beginning of the work, indicatif's from the first drawing.
             let style = style.with_key("rate", rate).with_key("left", left);
             bar.set_style(style.progress_chars("=> "));
         }
@@ -129,7 +129,7 @@ impl Inner {
     }
 }
 
-/// Bytes per second since the work began.
+/// The bytes per second since the work began.
 fn rate(state: &ProgressState, to: &mut dyn fmt::Write) {
     let milliseconds = state.elapsed().as_millis().max(1);
     let rate = u128::from(state.pos()) * 1000 / milliseconds;
@@ -155,7 +155,7 @@ impl Drop for Inner {
     }
 }
 
-/// Standard error that is not a terminal, for `--progress always`: one line, overwritten by carriage returns.
+/// The bar of `--progress always` on a standard error that is not a terminal: one line, overwritten by carriage returns.
 #[derive(Debug)]
 struct OneLine;
 

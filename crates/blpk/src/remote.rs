@@ -1,4 +1,4 @@
-//! URLs in the place of paths: what is in object stores and on web servers.
+//! URLs instead of paths, for object stores and web servers.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
 
-/// Bytes that are copied at once.
+/// Bytes of one copy.
 const PIECE: usize = 1 << 20;
 
 /// The target of a URL.
@@ -23,7 +23,7 @@ pub enum Found {
     Folder(Box<dyn Container>),
 }
 
-/// Finds out what a URL leads to, and opens a folder.
+/// Looks up a URL, and opens it if it is a folder.
 pub fn find(path: &Path, options: &Options, session: &Session) -> Result<Found, Failure> {
     let found = session.remote()?.find(&path.to_string_lossy());
     let found = found
@@ -45,7 +45,7 @@ pub fn object(path: &Path, session: &Session) -> Result<Option<SharedSource>, Fa
     let (remote, url) = (session.remote()?, path.to_string_lossy());
     match remote.object(&url) {
         Ok(object) => Ok(Some(Arc::new(object))),
-        // Some servers have folders, and fail in their own ways where one is asked for as an object.
+        // Some servers have folders, and return various errors for a folder that is requested as an object.
         Err(error) => {
             let may_be_folder =
                 matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::Other);
@@ -57,7 +57,7 @@ pub fn object(path: &Path, session: &Session) -> Result<Option<SharedSource>, Fa
     }
 }
 
-/// Copies all bytes, shown as progress. Fails once the work is asked to stop.
+/// Copies all bytes. Reads count as progress, and fail after a request to stop.
 pub fn copy(from: &mut impl Read, to: &mut impl Write, progress: &Progress) -> io::Result<u64> {
     let (mut piece, mut copied) = (vec![0; PIECE], 0);
     loop {
@@ -72,7 +72,7 @@ pub fn copy(from: &mut impl Read, to: &mut impl Write, progress: &Progress) -> i
     }
 }
 
-/// Whether there is anything below a URL.
+/// Whether there are objects below a URL.
 pub fn has_objects(path: &Path, session: &Session) -> Result<bool, Failure> {
     let url = path.to_string_lossy();
     let file = format!("{}/file", url.trim_end_matches('/'));
@@ -86,7 +86,7 @@ pub fn has_objects(path: &Path, session: &Session) -> Result<bool, Failure> {
     }
 }
 
-/// Puts a directory below a URL.
+/// Uploads a directory to a URL.
 pub fn upload(made: &Path, path: &Path, session: &Session) -> Result<(), Failure> {
     let progress = Progress::new(session, None);
     let shown = progress.clone();

@@ -20,13 +20,13 @@ use crate::status::Status;
 use crate::text::count;
 use bloscpack::wire::internal::to_u64;
 
-/// Bytes of chunks that are cached for each dataset, and of changed chunks for each frame.
+/// Bytes of cached chunks for each dataset, and of changed chunks for each frame.
 const CACHE: usize = 64 << 20;
 
-/// How long a change waits for readers of a file or dataset.
+/// The longest time that a change waits for readers of a file or dataset.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The settings of the whole run, whatever the subcommand.
+/// The settings of a run, for all subcommands.
 #[derive(Debug)]
 pub struct Session {
     /// Overwrite files, and write binary data to a terminal.
@@ -42,7 +42,7 @@ pub struct Session {
     verbose: bool,
     debug: bool,
     begun: Instant,
-    /// The opener of URLs; until it is needed, its options.
+    /// The opener of URLs, made from `remote_options` when it is first needed.
     #[cfg(feature = "remote")]
     remote: OnceLock<Remote>,
     #[cfg(feature = "remote")]
@@ -50,7 +50,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The settings by the options, and by the system for what they leave open.
+    /// The settings from the options. The system sets missing ones.
     pub fn new(global: &Global) -> Self {
         let mut limits = Limits::default();
         for limit in &global.limits {
@@ -91,62 +91,62 @@ impl Session {
         remote.ok_or_else(|| Failure::new(Status::Failed, "URLs cannot be read"))
     }
 
-    /// The options by which files are read, on one thread.
+    /// The options for reading files, on one thread.
     pub fn options(&self) -> Options {
         Options::new().limits(self.limits)
     }
 
-    /// The options by which datasets and frames are opened and written, on all threads.
+    /// The options for reading and writing datasets and frames, on all threads.
     pub fn array_options(&self) -> Options {
         self.options().threads(self.threads).cache(CACHE)
     }
 
-    /// Limits on what is written: those of the readers, which `--limit` can raise but not lower.
+    /// Limits on written files: the default limits of readers, which `--limit` can raise but not lower.
     pub fn write_limits(&self) -> Limits {
         self.limits.max(Limits::default())
     }
 
-    /// Prints a line about the work, if asked to.
+    /// Prints a note if `--verbose` is given.
     pub fn verbose(&self, text: impl Display) {
         if self.verbose {
             message::note(text);
         }
     }
 
-    /// Prints a line that is not about an error, unless asked not to.
+    /// Prints a note unless `--quiet` is given.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
             message::note(text);
         }
     }
 
-    /// Prints a line about work that is done, and how long it took, if asked to.
+    /// Reports finished work and its duration if `--verbose` is given.
     pub fn done(&self, text: impl Display) {
         self.verbose(format_args!("{text} in {:.2?}", self.begun.elapsed()));
     }
 
-    /// Prints advice: on a terminal, or if asked to, but not into the logs of scripts.
+    /// Prints advice on a terminal, or if `--verbose` is given, but not into the logs of scripts.
     pub fn advice(&self, text: impl Display) {
         if self.verbose || (!self.quiet && io::stderr().is_terminal()) {
             message::note(text);
         }
     }
 
-    /// Prints details, if asked to.
+    /// Prints details if `--debug` is given.
     pub fn debug(&self, text: impl Display) {
         if self.debug {
             message::note(text);
         }
     }
 
-    /// Prints a warning, unless asked not to.
+    /// Prints a warning unless `--quiet` is given.
     pub fn warning(&self, text: impl Display) {
         if !self.quiet {
             message::warning(text);
         }
     }
 
-    /// Prints warnings about one file.
+    /// Prints warnings about a file.
     pub fn warnings(&self, name: &str, warnings: &[impl Display]) {
         for warning in warnings {
             self.warning(format_args!("{name}: {warning}"));

@@ -1,4 +1,4 @@
-//! [`Spool`]: the items of a report, in a temporary file if there are many.
+//! [`Spool`]: the items of a report, kept in a temporary file if there are many.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -13,12 +13,12 @@ use crate::failure::Failure;
 use crate::output::Printer;
 use crate::status::Status;
 
-/// Bytes that are kept in memory.
+/// The most bytes kept in memory.
 const IN_MEMORY: usize = 1 << 20;
 
-/// Lines of text, or JSON objects, that are printed once the rest of the report is known.
+/// Lines of text or JSON objects that are printed when the rest of the report is known.
 ///
-/// As a value, it is the list of its objects.
+/// It serializes as the list of its objects.
 #[derive(Debug)]
 pub struct Spool(RefCell<BufWriter<SpooledTempFile>>);
 
@@ -29,25 +29,23 @@ impl Spool {
         ))))
     }
 
-    /// Adds text.
     pub fn text(&mut self, text: impl Display) -> bloscpack::Result<()> {
         write!(self.0.get_mut(), "{text}").map_err(failed)
     }
 
-    /// Adds an object.
     pub fn json(&mut self, object: &impl Serialize) -> bloscpack::Result<()> {
         let text = serde_json::to_string(object).map_err(|error| failed(error.into()))?;
         self.text(format_args!("{text}\n"))
     }
 
-    /// Passes on its lines, from the first on.
+    /// Passes all lines to `take`.
     fn lines<E>(
         &self,
         not_read: impl Fn(io::Error) -> E,
         mut take: impl FnMut(&str) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut file = self.0.borrow_mut();
-        // This also writes what is in the buffer.
+        // Rewinding also writes the buffer.
         file.rewind().map_err(&not_read)?;
         let (mut lines, mut line) = (BufReader::new(file.get_mut()), String::new());
         while lines.read_line(&mut line).map_err(&not_read)? > 0 {
@@ -57,7 +55,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Passes on each line of its text.
+    /// Passes each line of text to `take`.
     pub fn each(&self, take: impl FnMut(&str) -> Result<(), Failure>) -> Result<(), Failure> {
         let not_read = |error| Failure::new(Status::Failed, failed(error).to_string());
         self.lines(not_read, take)
@@ -85,7 +83,7 @@ impl Serialize for Spool {
     }
 }
 
-/// An object, some of whose fields are these lists.
+/// An object in which these lists replace the fields of the same names.
 pub struct WithLists<'a>(pub Value, pub Vec<(&'static str, &'a Spool)>);
 
 impl Serialize for WithLists<'_> {

@@ -1,10 +1,10 @@
-//! Exit statuses: what a script can rely on.
+//! Exit statuses.
 
 use std::process::ExitCode;
 
 use bloscpack::Category;
 
-/// How the command ended. The order is that of the numbers, so that `max` gives the worst.
+/// The result of the command. The variants are in the order of their numbers: `max` gives the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// Success; all data is sound.
@@ -19,13 +19,13 @@ pub enum Status {
     CutShort,
     /// Unknown or unsupported format, or over a limit.
     Unsupported,
-    /// The change is committed, but not completed, and must not be repeated.
+    /// The change is committed but not completed, and must not be repeated.
     Committed,
     /// Ended by SIGINT, SIGTERM or SIGHUP.
     Interrupted,
 }
 
-/// The table below `--help`, which is also in the manual page.
+/// The table in `--help` and in the manual page.
 pub const HELP: &str = "\
 Exit status:
   0  success; all data is sound
@@ -38,7 +38,7 @@ Exit status:
   130, 143, 129  ended by Ctrl-C, SIGTERM or SIGHUP, by the signal itself";
 
 impl Status {
-    /// The number that the shell sees.
+    /// The exit status as a number.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,

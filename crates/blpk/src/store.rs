@@ -17,20 +17,20 @@ use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
 use crate::text::quoted;
 
-/// How long to wait before another attempt to lock a store.
+/// The pause between two attempts to lock a store.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The same target with an empty folder, which is to become an archive.
+/// Makes an empty folder at the path of a target. It will be packed into an archive.
 pub fn with_folder(target: Target) -> Result<Target, Failure> {
     fs::create_dir(target.path()).about(target.name())?;
     Ok(target)
 }
 
-/// A store that is replaced by a changed copy, locked against other changes by this command.
+/// A store to replace with a changed copy, locked against changes by other runs of `blpk`.
 pub struct HeldStore<'a> {
     path: &'a Path,
     form: StoreForm,
-    /// The archive, or the file at the root of the directory. It is locked until this is dropped.
+    /// The archive, or the file at the root of the directory. It stays locked while it is open.
     file: File,
 }
 
@@ -58,7 +58,7 @@ impl<'a> HeldStore<'a> {
         }
     }
 
-    /// Copies it into a new store, which is to replace it.
+    /// Copies it into a new store, which will replace it.
     pub fn copy(&self) -> Result<Target, Failure> {
         let target = Target::replacing(self.path)?;
         let target = match self.form {
@@ -77,7 +77,7 @@ impl<'a> HeldStore<'a> {
         Ok(target)
     }
 
-    /// Puts the new store in its place, unless another program has changed the old one meanwhile.
+    /// Replaces it with the new store, unless another program has changed it meanwhile.
     pub fn replace(self, new: Target, session: &Session) -> Result<(), Failure> {
         let state = |metadata: Metadata| Ok((metadata.len(), metadata.modified()?));
         let before = self.file.metadata().and_then(state).about(self.path);
@@ -86,7 +86,7 @@ impl<'a> HeldStore<'a> {
             let title = format!("{} was changed by another program", quoted(self.path));
             return Err(Failure::new(Status::Failed, title)).about(&new);
         }
-        // Windows does not replace what is open.
+        // Windows does not replace an open file.
         let _locked = Some(self.file).filter(|_| cfg!(not(windows)));
         new.commit(session).map(|_| ())
     }
@@ -100,8 +100,8 @@ fn root(path: &Path, form: StoreForm) -> PathBuf {
     }
 }
 
-/// The file, as one that others may only read: a lock would keep away this process, too. `None` if another process
-/// has it.
+/// The file, opened for reading only by other processes: a lock would also exclude this process. `None` if another process has
+/// it open for writing.
 #[cfg(windows)]
 fn locked(path: &Path) -> io::Result<Option<File>> {
     use std::os::windows::fs::OpenOptionsExt;
@@ -115,7 +115,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// The file, locked; `None` if another process has it, or has replaced it.
+/// The file, locked; `None` if another process has locked or replaced it.
 #[cfg(not(windows))]
 fn locked(path: &Path) -> io::Result<Option<File>> {
     use same_file::Handle;
@@ -124,7 +124,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // Where there are no locks, others are not known either.
+        // Without locks on this file system, other writers cannot be detected.
         Err(TryLockError::Error(_)) => return Ok(Some(file)),
     }
     let is_same = Handle::from_file(file.try_clone()?)? == Handle::from_path(path)?;

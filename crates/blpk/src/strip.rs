@@ -1,6 +1,6 @@
-//! A strip of chunks: one line that shows how far each shrank, and which are damaged.
+//! A strip: one line that shows how far each chunk shrank, and which chunks are damaged.
 //!
-//! Any number of chunks fits: neighbours share a mark. The marks differ in shape, not only in colour.
+//! Neighbouring chunks share a mark, so any number of chunks fits. The marks differ in shape, not only in colour.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ use crate::text::count;
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const COPY: Style = AnsiColor::Blue.on_default();
 
-/// Bins that are kept; an even number. More chunks share them.
+/// The maximum number of bins, which is even. More chunks share the bins.
 const BINS: usize = 1024;
-/// From the least to all of the data.
+/// Marks for chunks, from the smallest to those that did not shrink.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Some chunks next to each other.
+/// Some neighbouring chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Bin {
     chunks: u64,
     plain: u64,
     packed: u64,
-    /// Chunks that are stored as they are.
+    /// Chunks that are stored without compression.
     copies: u64,
     is_damaged: bool,
 }
@@ -37,7 +37,7 @@ struct Bin {
 impl Bin {
     fn add(&mut self, other: Self) {
         self.chunks += other.chunks;
-        // Saturates: hostile headers may claim any number of bytes, and this is only drawn.
+        // Saturates: hostile headers may claim any number of bytes, and the sum is only drawn.
         self.plain = self.plain.saturating_add(other.plain);
         self.packed = self.packed.saturating_add(other.packed);
         self.copies += other.copies;
@@ -61,17 +61,16 @@ impl Bin {
     }
 }
 
-/// The chunks of a file, as far as they were added.
+/// The chunks of a file that were added so far.
 #[derive(Debug)]
 pub struct Strip {
     bins: Vec<Bin>,
-    /// Chunks that share a bin.
+    /// Chunks per bin.
     per_bin: u64,
     chunks: u64,
 }
 
 impl Strip {
-    /// No chunks yet.
     pub fn new() -> Self {
         Self {
             bins: Vec::new(),
@@ -102,22 +101,22 @@ impl Strip {
         }
     }
 
-    /// The chunks of the Bloscpack file at a source, as far as its structure is sound.
+    /// The chunks of a Bloscpack file, up to the first damage of its structure.
     pub fn of(source: &Arc<dyn ReadAt + Send + Sync>, session: &Session) -> Self {
         let mut strip = Self::new();
         let options = session.options();
         let source = SourceReader::new(Arc::clone(source));
-        // Damage is reported by those who read the chunks; the rest is shown as not reached.
+        // Commands that read the chunks report the damage; the rest is drawn as not reached.
         let _ = each_chunk(source, &options, |chunk| strip.add(chunk));
         strip
     }
 
-    /// Whether one mark would not say more than the report.
+    /// Whether there is at most one mark, which would show no more than the report.
     pub fn is_short(&self) -> bool {
         self.bins.len() < 2
     }
 
-    /// The bin of a chunk, which is made if it is not there.
+    /// The bin of a chunk, which is added if it is missing.
     fn place(&mut self, chunk: u64) -> Option<&mut Bin> {
         while chunk / self.per_bin >= to_u64(BINS) {
             self.fold();
@@ -136,7 +135,7 @@ impl Strip {
         self.per_bin = self.per_bin.saturating_mul(2);
     }
 
-    /// The marks, at most `width`, and a line that explains them.
+    /// At most `width` marks, and a line that explains them.
     pub fn drawn(&self, width: usize) -> (String, String) {
         let each = self.bins.len().div_ceil(width.max(1)).max(1);
         let marks: String = self

@@ -4,7 +4,7 @@ use std::path::Path;
 
 pub use bloscpack_open::internal::{count, or_unknown, plain, shape};
 
-/// The path in quotes, for messages; of a URL, without what may be secret.
+/// The path in quotes for messages; a URL without parts that may be secret.
 pub fn quoted(path: &Path) -> String {
     if is_url(path) {
         format!("'{}'", public(path))
@@ -13,7 +13,7 @@ pub fn quoted(path: &Path) -> String {
     }
 }
 
-/// The path in JSON: as given, or a URL without its secrets.
+/// The path for JSON: as given, or a URL without parts that may be secret.
 pub fn exact(path: &Path) -> String {
     if is_url(path) {
         public(path)
@@ -22,7 +22,7 @@ pub fn exact(path: &Path) -> String {
     }
 }
 
-/// The path, without anything that a terminal would interpret.
+/// The path, without characters that a terminal would interpret.
 pub fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
@@ -40,14 +40,14 @@ pub fn is_url(path: &Path) -> bool {
     path.to_str().is_some_and(is_url) && !path.exists()
 }
 
-/// A URL without what may be secret.
+/// A URL without parts that may be secret: the query, the fragment, and a name with a password.
 fn public(path: &Path) -> String {
     let shown = plain(&path.to_string_lossy());
     let shown = shown.split(['?', '#']).next().unwrap_or_default();
     match shown.split_once("://") {
         Some((scheme, rest)) => {
             let (authority, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            // A name and a password before the host. Azure has a container there.
+            // Name and password may precede the host. In Azure's URLs the container does.
             let host = match authority.rsplit_once('@') {
                 Some((user, host)) if user.contains(':') || scheme.starts_with("http") => host,
                 _ => authority,
@@ -58,12 +58,12 @@ fn public(path: &Path) -> String {
     }
 }
 
-/// The part of an option before and after the first `=`.
+/// Splits an option at its first `=`.
 #[cfg(feature = "remote")]
 pub fn store_option(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        // The value may be a secret, and so is what stands in its place.
+        // Do not print the text: it may be a secret.
         _ => Err("expected KEY=VALUE, such as region=eu-central-1".to_owned()),
     }
 }

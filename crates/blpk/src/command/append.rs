@@ -1,4 +1,4 @@
-//! `blpk append`: plain bytes to the end of a file's content, elements to an array, or rows to a table of python-blosc2.
+//! `blpk append`: appends bytes to a file's content, elements to an array, or rows to a table of python-blosc2.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -30,29 +30,30 @@ use crate::status::Status;
 use crate::store::HeldStore;
 use crate::text::{count, is_url, quoted};
 
-/// Append to a file, an array in a frame or in Zarr, or a table of python-blosc2
+/// Append bytes to a file, elements to an array, or rows to a table
 ///
-/// To an array in a Blosc2 frame (.b2nd) or in Zarr (.zarr) the elements of IN are appended along an axis: an array of any kind that blpk convert reads, with
-/// the same type and as long along all other axes.
+/// The kind of FILE decides what IN must contain.
 ///
-/// To a table in a store (.b2z, .b2d) the rows of IN are appended, which is of any format that blpk import reads. Columns are
-/// matched by name. A copy of the store with these rows then replaces it; its indexes are left out.
+/// A Bloscpack file (.blp) takes any bytes. If it contains a NumPy array, IN must be whole rows of it, or a .npy file with
+/// more rows; the shape is updated. A file that blpk compress made from a .npy file cannot grow; blpk import makes one that
+/// can. FILE must end with .blp unless -e is given, as in the Python tool.
 ///
-/// New data is compressed with the settings of the file, unless others are given. Readers see the old content until the
-/// append is complete. An error, Ctrl-C or a power cut leaves either the old content or the new. During the change
-/// there is a journal, FILE.blpk-journal, next to the file. If one is left over, keep it with the file; the next
-/// change removes it.
+/// An array in a Blosc2 frame (.b2nd) or in Zarr (.zarr) takes any array that blpk convert reads, if it has the same type and
+/// the same lengths, except along --axis.
 ///
-/// If FILE contains a NumPy array, IN is whole rows of it, or a .npy file with more rows; its shape is adapted. A FILE made by
-/// blpk compress from a .npy file cannot grow; blpk import makes one that can.
+/// A table in a store of python-blosc2 (.b2z, .b2d) takes rows in any format that blpk import reads. Columns are matched by
+/// name. A copy of the store with the new rows replaces it, without its indexes.
 ///
-/// As in the Python tool, FILE must end with .blp unless -e is given. patch and reindex accept any name.
+/// New data is compressed with the settings of FILE, unless others are given. The change is atomic: readers see the old
+/// content until it is complete, and an error, Ctrl-C or a power cut leaves either the old content or the new. During the
+/// change a journal, FILE.blpk-journal, lies next to the file. If one is left over, keep it with the file: the next change
+/// completes or discards it.
 ///
 /// To change only the metadata, append nothing: blpk append -m FILE.json FILE /dev/null
 #[derive(Args, Debug)]
 #[command(
     mut_arg("typesize", |arg| arg.help("Element size in bytes, 1 to 255 [default: as in FILE]")),
-    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: that of the compressor]")),
+    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: depends on the compressor]")),
     mut_arg("shuffle", |arg| arg.help("Filter before compression [default: as in FILE]")),
     mut_arg("codec", |arg| arg.help("Compressor [default: as in FILE]")),
 )]
@@ -60,8 +61,8 @@ pub struct Append {
     #[command(flatten)]
     chunks: ChunkArgs,
 
-    /// Size of a chunk before compression, or 'max'. It has no effect if FILE has several chunks, and cannot be less
-    /// than the size of a single one
+    /// Size of a chunk before compression, or 'max'; ignored if FILE has several chunks, and not below the size of its only
+    /// chunk
     #[arg(short = 'z', long, value_name = "SIZE", allow_negative_numbers = true, value_parser = args::chunk_size)]
     chunk_size: Option<u32>,
 
@@ -69,30 +70,30 @@ pub struct Append {
     #[arg(short = 'e', long)]
     no_check_extension: bool,
 
-    /// JSON file with metadata to add to that of FILE, key by key
+    /// JSON file to merge into the metadata of FILE, key by key
     #[arg(short, long, value_name = "FILE.json")]
     metadata: Option<PathBuf>,
 
-    /// Replace all metadata of FILE, also the type and shape of an array
+    /// Replace all metadata of FILE, including the type and shape of an array
     #[arg(long, requires = "metadata")]
     replace_metadata: bool,
 
-    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks]
+    /// Chunks to reserve space for if the offset table has to grow [default: ten times the number of chunks]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
-    /// The axis of an array in a Blosc2 frame or in Zarr that grows [default: 0]
+    /// Axis along which an array in a Blosc2 frame or in Zarr grows [default: 0]
     #[arg(long, value_name = "N")]
     axis: Option<usize>,
 
     #[command(flatten)]
     reading: ImportArgs,
 
-    /// File to append to
+    /// File, array or table to append to
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// File with the bytes to append, or - for standard input
+    /// File with the data to append, or - for standard input
     #[arg(value_name = "IN", default_value = STANDARD)]
     input: PathBuf,
 }
@@ -106,7 +107,7 @@ impl Append {
         if is_path && let Some(array) = Growing::open(&self.file, session)? {
             return self.to_array(array, session);
         }
-        frame::refuse(&self.file, "only frames on the disk are appended to")?;
+        frame::refuse(&self.file, "only frames on disk can be appended to")?;
         if self.axis.is_some() {
             let title = "--axis is only for arrays in Blosc2 frames and in Zarr";
             return Err(Failure::usage(title).hint("rows are appended along the first axis"));
@@ -145,7 +146,7 @@ impl Append {
         Ok(Status::Done)
     }
 
-    /// As in the Python tool, a file must have the extension unless `-e` is given.
+    /// Requires that the file ends with `.blp` unless `-e` is given, as in the Python tool.
     fn check_extension(&self) -> Result<(), Failure> {
         let is_name = !is_standard_input(&self.file);
         if self.no_check_extension || !is_name || has_extension(&self.file) {
@@ -170,7 +171,7 @@ impl Append {
             (0, _) => {}
             (1, _) if asked >= editor.content_len() => {}
             (1, _) => session.warning(format_args!(
-                "-z {asked} is too small: the chunk of {name} has {len} bytes, so new chunks have as many",
+                "-z {asked} is too small: the chunk of {name} has {len} bytes, so new chunks have the same size",
                 len = editor.content_len()
             )),
             (_, Some(found)) if asked != found => session.warning(format_args!(
@@ -217,7 +218,7 @@ impl Append {
         } else {
             appender.read_from(reader)
         };
-        // The `.npy` file is wrong, and not the file to append to.
+        // These errors are about the `.npy` file, not about the file to append to.
         let is_of_npy = |error: &Error| {
             let codes = [Code::CutShort, Code::Trailing, Code::Unsupported];
             codes.contains(&error.code()) && !error.is_format()
@@ -231,7 +232,7 @@ impl Append {
         Ok(appender.finish()?)
     }
 
-    /// Adds the rows of a file. The store is copied, the copy changed, and put in its place.
+    /// Adds the rows of a file: a changed copy replaces the store.
     fn to_store(
         &self,
         (root, inside): (&Path, &str),
@@ -269,18 +270,18 @@ impl Append {
 }
 
 impl Append {
-    /// Refuses what only Bloscpack files have.
+    /// Refuses options that only Bloscpack files have.
     fn refuse_settings(&self) -> Result<(), Failure> {
         let chunks = self.chunks.is_any_given() || self.chunk_size.is_some();
         if chunks || self.metadata.is_some() || self.max_app_chunks.is_some() {
             let title = "the options of chunks and metadata are only for Bloscpack files";
-            let hint = "what is appended is compressed as all else";
+            let hint = "appended data is compressed like the existing data";
             return Err(Failure::usage(title).hint(hint));
         }
         Ok(())
     }
 
-    /// Adds the elements of an array of any kind along an axis.
+    /// Appends the elements of an array of any kind along an axis.
     fn to_array(&self, mut array: Growing, session: &Session) -> Result<Status, Failure> {
         self.refuse_settings()?;
         let reading = Reading {
@@ -308,8 +309,8 @@ impl Append {
     }
 }
 
-/// Whether the input, which begins with these bytes, is a `.npy` file with rows for the array in the file. Refuses other
-/// formats where rows are needed, and any bytes after a `.npy` file that is the content.
+/// Whether the input, which begins with `start`, is a `.npy` file with rows for the array in the file. Refuses input of another
+/// known format for an array, and any input for a file whose content is itself a `.npy` file.
 fn is_npy_of_rows(editor: &Editor, start: &[u8], input: &str, name: &str) -> Result<bool, Failure> {
     if !editor.metadata().is_some_and(NumpyArray::is_described_by) {
         if start.is_empty() || NumpyFile::new(editor.reader()).is_err() {

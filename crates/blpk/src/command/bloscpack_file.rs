@@ -27,18 +27,18 @@ pub fn open(path: &Path, session: &Session) -> Result<Input, Failure> {
     Ok(input)
 }
 
-/// The failure to read records as content.
+/// The refusal to read records as content.
 pub fn has_records(name: &str) -> Failure {
     let title = format!("{name} contains records, whose boundaries would be lost");
     Failure::new(Status::Unsupported, title)
 }
 
-/// Whether the path ends as those of Bloscpack files do.
+/// Whether the path ends with `.blp`.
 pub fn has_extension(path: &Path) -> bool {
     without_extension(path).is_some()
 }
 
-/// The path without `.blp`, if it has a name before that.
+/// The path without `.blp`; `None` if the name does not end with `.blp`, or consists only of it.
 pub fn without_extension(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str();
     match name {
@@ -56,10 +56,10 @@ pub fn without_extension(path: &Path) -> Option<PathBuf> {
 
 /// Bytes at the beginning of an input that show its format.
 pub const LOOK: u64 = 10;
-/// The name of the format that only holds an array.
+/// The format of a single array, in messages.
 pub const NPY: &str = "a .npy file";
 
-/// The format of bytes that begin so, if they cannot be elements of an array as they are.
+/// The format of a file that begins with these bytes, if they are not plain elements of an array.
 pub fn known_format(start: &[u8]) -> Option<&'static str> {
     let formats: [(usize, &[u8], &str); 7] = [
         (0, b"\x93NUMPY", NPY),
@@ -79,20 +79,20 @@ pub fn known_format(start: &[u8]) -> Option<&'static str> {
     found.map(|(_, _, name)| *name)
 }
 
-/// Where the content comes from.
+/// The source of the content.
 pub enum Content<'a> {
     /// Read in order.
     Reader(&'a mut dyn Read),
-    /// A regular file or an object of this length, which all threads read at once.
+    /// A regular file or an object of this length, which all threads read concurrently.
     File(Arc<Rest>, u64),
 }
 
-/// The length of the content, and the settings that the encoder chose, if it was asked to.
+/// The length of the content, and the settings that the encoder chose, if any.
 pub type Encoded = (u64, Option<Tuned>);
 
 macro_rules! encode_with {
     ($encoder:expr, $content:expr) => {{
-        // An encoder that is dropped, not finished, leaves a file that no reader takes for complete.
+        // An encoder that is dropped before it is finished leaves a file that readers report as incomplete.
         let mut encoder = $encoder;
         let len = match $content {
             Content::Reader(reader) => encoder.read_from(reader)?,
@@ -132,7 +132,7 @@ fn refuse_more(file: &Rest, promised: u64) -> bloscpack::Result<()> {
 
 const NAMES: &str = "Names";
 
-/// The names that a command was given.
+/// The names given to a command.
 #[derive(Args, Debug)]
 pub struct Operands {
     /// Write to standard output; same as - for OUT
@@ -143,11 +143,11 @@ pub struct Operands {
     #[arg(short = 'O', long = "output", value_name = "FILE", conflicts_with = "multiple", help_heading = NAMES)]
     named: Option<PathBuf>,
 
-    /// Take each name as an IN with an OUT of its own; the exit status is the highest of all
+    /// Treat each name as an IN with its own OUT; the exit status is the highest of all
     #[arg(long, help_heading = NAMES)]
     multiple: bool,
 
-    /// An option that gzip and zstd need, and that changes nothing here: the input is always kept.
+    /// An option of gzip and zstd without effect here: the input is always kept.
     #[arg(long, hide = true)]
     keep: bool,
 
@@ -186,7 +186,7 @@ impl Operands {
         self.multiple
     }
 
-    /// Advice if two names were taken for IN and OUT, and perhaps should not have been.
+    /// Adds advice if two names were read as IN and OUT, but were perhaps meant as two INs.
     pub fn advise(&self, command: &str, failure: Failure) -> Failure {
         let is_doubtful = failure.status() == Status::Usage || failure.is_taken();
         match self.second().filter(|_| is_doubtful) {
@@ -199,7 +199,7 @@ impl Operands {
         }
     }
 
-    /// Refuses names and options that mean something in other programs, and nothing here.
+    /// Refuses names and options that only other programs understand.
     pub fn check(&self, command: &str) -> Result<(), Failure> {
         if self.rm {
             return Err(Failure::usage("blpk never removes its input").hint(format!(
@@ -226,9 +226,9 @@ impl Operands {
             )))
     }
 
-    /// Works on each of several INs, with the OUT that follows from its name, and goes on after a failure.
+    /// Processes each IN, with the OUT derived from its name, and continues after a failure.
     ///
-    /// An IN without an OUT is left out. Before anything is written, an OUT that is also an IN is refused.
+    /// An IN without an OUT is skipped. An OUT that is also an IN is refused before anything is written.
     pub fn each(
         &self,
         session: &Session,
@@ -252,7 +252,7 @@ impl Operands {
                 Some(output) => work(input, &output),
                 None => {
                     let name = quoted(input);
-                    session.warning(format_args!("{name} already ends with '.blp': left out"));
+                    session.warning(format_args!("{name} already ends with '.blp': skipped"));
                     Ok(Status::Done)
                 }
             });

@@ -1,4 +1,4 @@
-//! `blpk cat`: uncompressed content on standard output.
+//! `blpk cat`: prints uncompressed content on standard output.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -29,26 +29,29 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, is_url, plain};
 
-/// Bytes of a file that is followed that are read at once.
+/// The length of one read of a followed file.
 const BUFFER_LEN: usize = 1 << 20;
 
-/// Print the content of a file, or part of it
+/// Print the content of a file, dataset or frame, or part of it
 ///
-/// Records are printed without separators. Arrays in directories and Blosc2 frames are printed as the bytes of their
-/// elements in C order, and frames without an array as the bytes of their chunks. A table is shown on a terminal with aligned
-/// columns, its first and its last rows; a pipe gets all rows as CSV, or the bytes of one --column.
+/// A table is shown on a terminal in aligned columns, with its first and last rows. A pipe gets all rows as CSV, or the bytes
+/// of one --column.
+///
+/// Records are printed without separators. Arrays in directories and Blosc2 frames are printed as the bytes of their elements
+/// in C order, and frames without an array as the bytes of their chunks.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("part"))]
 pub struct Cat {
-    /// Bytes A to B, excluding B; either may be omitted
+    /// Bytes A to B of the content, excluding B, such as 1M..2M; either may be omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::bytes, group = "part")]
     range: Option<Bounds>,
 
-    /// Chunk N, counted from 0; in concatenated files, across all of them
+    /// Chunk N, counted from 0 across all concatenated files
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, group = "part")]
     chunk: Option<u64>,
 
-    /// Rows A to B of an array or table, counted from 0, or from the end below 0, excluding B; either may be omitted
+    /// Rows A to B of an array or table, excluding B, counted from 0; negative numbers count from the end, and either may be
+    /// omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, group = "part")]
     rows: Option<Bounds>,
 
@@ -56,8 +59,8 @@ pub struct Cat {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = args::slice, group = "part")]
     slice: Option<Slice>,
 
-    /// Go on printing what is appended to a Bloscpack file, also when it is not there yet, or when another file takes its place;
-    /// --range A.. begins at byte A
+    /// Keep printing the bytes that are appended to a Bloscpack file, from byte A with --range A..; waits for a file that does
+    /// not exist yet, and continues with a file that replaces it
     #[arg(short = 'F', long, conflicts_with_all = ["chunk", "rows", "slice", "column"])]
     follow: bool,
 
@@ -82,7 +85,7 @@ impl Cat {
         if self.follow {
             return self.follow(session);
         }
-        // A path that leads nowhere is refused in the same way.
+        // Standard input is not a table. A path that does not exist is refused with the same message.
         if self.column.is_some() && !self.path.exists() && !is_url(&self.path) {
             return Err(not_a_table()).about(&input::name(&self.path));
         }
@@ -107,7 +110,7 @@ impl Cat {
         Ok(Status::Done)
     }
 
-    /// Whether rows of a table are printed as text.
+    /// Whether to print the rows of a table as text.
     fn is_rows(&self, opened: &Opened) -> bloscpack::Result<bool> {
         let is_part = self.range.is_some() || self.chunk.is_some() || self.slice.is_some();
         let may_be_table = matches!(opened.container.kind(), Kind::Table | Kind::File(_));
@@ -115,7 +118,7 @@ impl Cat {
         Ok(may_be && opened.container.outline()?.columns.is_some())
     }
 
-    /// Shows a table; false if it is not one that can be shown.
+    /// Shows a table in aligned columns. Returns false if its rows are too long.
     fn look(&self, opened: &mut Opened, session: &Session) -> Result<bool, Failure> {
         let bounds = self.rows.unwrap_or_default();
         let text = table_text(&mut *opened.container, bounds, message::width());
@@ -126,7 +129,7 @@ impl Cat {
         Ok(is_shown)
     }
 
-    /// Prints the content, then what is appended to it, until the output is closed.
+    /// Prints the content, then all appended bytes, until the output is closed.
     fn follow(&self, session: &Session) -> Result<Status, Failure> {
         let range = self.range.unwrap_or_default();
         if range.end.is_some() {
@@ -172,21 +175,21 @@ impl Cat {
     }
 }
 
-/// Rows at the beginning and at the end that are shown.
+/// Rows shown from the beginning and from the end of a table.
 const HEAD: u64 = 10;
 const TAIL: u64 = 5;
-/// Rows that are all shown.
+/// Up to this number, all rows are shown.
 const FEW: u64 = 20;
 /// Most columns of a table that are printed; no terminal is wider.
 const MOST: usize = 100;
-/// Columns of the terminal for a cell.
+/// The maximum width of a cell, in columns of the terminal.
 const WIDEST: usize = 24;
-/// Elements of a cell with several.
+/// Elements shown of a cell with several elements.
 const ELEMENTS: usize = 4;
-/// Bytes of a row beyond which rows are not worth reading for a glimpse.
+/// Rows of more bytes are not read for this display.
 const LONG: u64 = 1 << 20;
 
-/// A column: its name, its type, and its cells.
+/// A column: its name, its type and its cells, as text.
 struct Shown {
     cells: Vec<String>,
     is_number: bool,
@@ -237,7 +240,7 @@ fn table_text(
     Ok(Some(text))
 }
 
-/// The rows and columns that are not shown.
+/// A line that counts the rows and names the columns that are not shown.
 fn note(rows: u64, shown: u64, others: &[&Column]) -> String {
     let mut note = if shown < rows {
         format!("{shown} of {}", count(rows, "row"))
@@ -256,7 +259,7 @@ fn note(rows: u64, shown: u64, others: &[&Column]) -> String {
     format!("({note})\n")
 }
 
-/// How many columns fit, at least one.
+/// The number of columns that fit, at least one.
 fn fitting(columns: &[Shown], width: usize) -> usize {
     let mut used = 0;
     let fits = columns.iter().take_while(|column| {
@@ -364,7 +367,7 @@ impl Shown {
         self.cells.push(cell);
     }
 
-    /// The cell of a line, as wide as the column: numbers at its right, all else at its left.
+    /// The cell of a line, padded to the width of the column: numbers are aligned right, other cells left.
     fn cell(&self, line: usize) -> String {
         let cell = self.cells.get(line).map_or("", String::as_str);
         let room = " ".repeat(self.width.saturating_sub(cell.width()));

@@ -1,4 +1,4 @@
-//! `blpk compress`: plain bytes into a Bloscpack file or stream.
+//! `blpk compress`: compresses plain bytes into a Bloscpack file or stream.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -28,13 +28,16 @@ const BLOSCPACK: &str = "Bloscpack settings";
 const EXAMPLES: &str = "\
 Examples:
   blpk compress data.bin                   write data.bin.blp
-  blpk compress --multiple *.csv           each into a file of its own
+  blpk compress --multiple *.csv           compress each into its own file
   blpk c -t 4 -c zstd -l 9 data.bin a.blp  4-byte elements, as small as possible
-  blpk c --auto=size data.bin a.blp        as small as a sample promises
+  blpk c --auto=size data.bin a.blp        choose settings for a small file
   producer | blpk c > a.blp                from a pipe into a file
   tar -c folder | blpk c | ssh host 'blpk d | tar -x'";
 
 /// Compress a file or standard input
+///
+/// The input is always kept. Into a pipe, blpk writes a stream, which Python's Bloscpack reads as empty: for Python, name
+/// OUT, give --size, or, on Linux, redirect with >.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("typesize", |arg| arg.help(by_default("Element size in bytes, 1 to 255", defaults().typesize))),
@@ -43,21 +46,22 @@ Examples:
     mut_arg("codec", |arg| arg.help(by_default("Compressor", defaults().compressor))),
     after_help = EXAMPLES,
     override_usage = "blpk compress [OPTIONS] [IN] [OUT]\n       blpk compress [OPTIONS] --multiple IN...",
-    mut_arg("names", |arg| arg.help("IN, the file to compress, or - for standard input (the default), and OUT, the file to write, or - for \
-        standard output [default: IN.blp, or - if IN is -]")),
+    mut_arg("names", |arg| arg.help("IN: file to compress, or - for standard input (the default); OUT: file to write, or - for standard \
+        output [default: IN.blp, or - if IN is -]")),
 )]
 pub struct Compress {
     #[command(flatten)]
     chunks: ChunkArgs,
 
-    /// Choose the settings above that are not given, by a sample of the data: for speed, balance (also meant by --auto alone)
-    /// or size; with off, they have their defaults [default: balance, but off if one of the settings above or --flush-every is
-    /// given]; -v and blpk info --auto report the choice and the reason
+    /// Choose the settings above that are not given from a sample of the data, for speed, balance or size; off takes their
+    /// defaults [default: balance; off if a setting above or --flush-every is given]
+    ///
+    /// --auto alone means balance. -v and blpk info --auto report the choice and the reason.
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
           ignore_case = true, value_parser = args::auto(), help_heading = args::BLOSC)]
     auto: Option<Auto>,
 
-    /// Size of a chunk before compression, or 'max'
+    /// Size of a chunk before compression, such as 64K, or 'max' (2 GiB less 17 bytes)
     #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", allow_negative_numbers = true, value_parser = args::chunk_size,
           help_heading = BLOSCPACK)]
     chunk_size: u32,
@@ -67,7 +71,7 @@ pub struct Compress {
           help_heading = BLOSCPACK)]
     checksum: Option<Checksum>,
 
-    /// Write no table of offsets
+    /// Write no offset table
     #[arg(short = 'o', long, help_heading = BLOSCPACK)]
     no_offsets: bool,
 
@@ -75,11 +79,11 @@ pub struct Compress {
     #[arg(short, long, value_name = "FILE.json", help_heading = BLOSCPACK)]
     metadata: Option<PathBuf>,
 
-    /// Header version; 3 is the one that Bloscpack 0.3 to 0.16 read and write
+    /// Header version; Python's Bloscpack 0.3 to 0.16 reads and writes 3
     #[arg(hide_short_help = true, long, value_name = "1|2|3", default_value = "3", value_parser = args::header_format, help_heading = BLOSCPACK)]
     format: FormatVersion,
 
-    /// Chunks to reserve space for in the table of offsets [default: ten times the number of chunks]
+    /// Chunks to reserve space for in the offset table [default: ten times the number of chunks]
     #[arg(hide_short_help = true, long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = BLOSCPACK)]
     max_app_chunks: Option<u64>,
 
@@ -87,8 +91,8 @@ pub struct Compress {
     #[arg(hide_short_help = true, long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size::parse, help_heading = BLOSCPACK)]
     size: Option<u64>,
 
-    /// Send data on after at most this time (200ms, 2s) or at most this many bytes (64K), in a chunk that need not be full;
-    /// the output is a stream, which Bloscpack cannot read
+    /// Write data after at most this time (200ms, 2s) or this many bytes (64K), even if a chunk is not full; the output is a
+    /// stream, which Python's Bloscpack cannot read
     #[arg(hide_short_help = true, long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every, conflicts_with = "size",
           help_heading = BLOSCPACK)]
     flush_every: Option<FlushEvery>,
@@ -97,17 +101,17 @@ pub struct Compress {
     operands: Operands,
 }
 
-/// The settings of chunks, unless others are given or chosen.
+/// The default settings of chunks.
 fn defaults() -> ChunkSettings {
     ChunkSettings::default()
 }
 
-/// The help of a setting that has this value if none is chosen.
+/// The help of a setting with this default.
 fn by_default(what: &str, value: impl Display) -> String {
-    format!("{what}, unless chosen by --auto [default: {value}]")
+    format!("{what}, unless --auto chooses it [default: {value}]")
 }
 
-/// Data of fewer bytes need not become smaller.
+/// Below this length, data that does not shrink is not reported.
 const LITTLE: u64 = 4096;
 
 impl Compress {
@@ -117,7 +121,7 @@ impl Compress {
         if self.operands.is_multiple() {
             let standard = self.metadata.as_deref().map(input::is_standard_input);
             if self.size.is_some() || self.flush_every.is_some() || standard == Some(true) {
-                let title = "--multiple goes with neither --size nor --flush-every nor -m -";
+                let title = "--multiple cannot be used with --size, --flush-every or -m -";
                 return Err(Failure::usage(title));
             }
             let file = |input: &Path, output: &Path| self.file(input, output, session);
@@ -146,7 +150,7 @@ impl Compress {
         )?;
         output.keep_time(&input);
         if is_standard_output(target) && follows_open_stream() {
-            session.warning("standard output is appended to a stream without an end mark, which readers take for damage (blpk recover reads both)");
+            session.warning("standard output is appended to a stream without an end mark, which readers report as damage (blpk recover reads both)");
         }
         let is_unknown = self.size.or(input.length()).is_none();
         if self.format == FormatVersion::V1 && is_unknown && output.seekable().is_none() {
@@ -156,7 +160,7 @@ impl Compress {
         }
         if self.flush_every.is_some() || (is_unknown && output.seekable().is_none()) {
             session.verbose(format_args!(
-                "{}: the header does not contain the length, so Bloscpack for Python takes this for an empty file",
+                "{}: the header does not contain the length, so Python's Bloscpack reads this as an empty file",
                 output.name()
             ));
         }
@@ -180,7 +184,7 @@ impl Compress {
         Ok(Status::Done)
     }
 
-    /// Says so where nothing was gained, unless storing was all that was asked for.
+    /// Reports output that is not smaller than its input, unless the data was only to be stored.
     fn report_gain(&self, name: &str, (plain, packed): (u64, u64), session: &Session) {
         let is_gain = u128::from(packed) * 100 < u128::from(plain) * 99;
         if is_gain || plain < LITTLE || self.chunks.is_stored() {
@@ -196,18 +200,18 @@ impl Compress {
         ));
     }
 
-    /// The aim by which settings are chosen.
+    /// The aim of the choice of settings; `None` for the defaults.
     fn aim(&self) -> Option<Aim> {
         match self.auto {
             Some(Auto::Aim(aim)) => Some(aim),
             Some(Auto::Off) => None,
-            // The first flush may come before there is a sample worth the name.
+            // The first flush may come after a few bytes, too few for a sample.
             None if self.chunks.is_any_given() || self.flush_every.is_some() => None,
             None => Some(Aim::Balance),
         }
     }
 
-    /// Refuses settings that the version does not have.
+    /// Refuses settings that the header version does not support.
     fn check_format(&self) -> Result<(), Failure> {
         if self.flush_every.is_some() && self.format != FormatVersion::V3 {
             return Err(Failure::usage("--flush-every needs --format 3"));
@@ -224,13 +228,13 @@ impl Compress {
         )
     }
 
-    /// Advice for names that were not meant as they were taken.
+    /// Adds advice if the names were probably meant differently.
     fn advise(&self, failure: Failure) -> Failure {
         let is_usage = failure.status() == Status::Usage;
         let failure = self.operands.advise("compress", failure);
         match (self.no_offsets, self.operands.output()) {
             (true, Some(_)) if is_usage || !self.operands.input().exists() => {
-                failure.detail("-o is --no-offsets; OUT is the second name, or that after -O")
+                failure.detail("-o is --no-offsets; give OUT as the second name or with -O")
             }
             _ => failure,
         }
@@ -244,7 +248,7 @@ impl Compress {
             .version(self.format)
             .threads(session.threads)
             .limits(session.write_limits());
-        // The default checksum depends on the version: the first had none.
+        // The default checksum depends on the version: version 1 has none.
         with_given!(builder,
             auto: self.aim(),
             checksum: self.checksum,
@@ -254,19 +258,19 @@ impl Compress {
     }
 }
 
-/// The output of one of several inputs. As gzip does, this leaves compressed files out.
+/// The output of one of several inputs; `None` for compressed files, which are skipped, as gzip does.
 fn output_of(input: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok((!has_extension(input)).then(|| with_extension(input)))
 }
 
-/// IN with `.blp` after it.
+/// Appends `.blp` to a path.
 fn with_extension(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".blp");
     name.into()
 }
 
-/// Compresses all of the input. `given` is its length according to the user.
+/// Compresses all of the input. `given` is the length from `--size`.
 fn compress_whole(
     builder: &dyn Fn() -> EncoderBuilder,
     given: Option<u64>,
@@ -279,7 +283,7 @@ fn compress_whole(
     let done = attempt(builder(), given, input, &progress, output);
     let is_wrong = done.as_ref().is_err_and(is_wrong_length);
     let done = match output.seekable().filter(|_| is_wrong && given.is_none()) {
-        // The length of the file has changed. An output that can seek can begin again without it.
+        // The length of the file has changed. If the output can seek, begin again without a length.
         Some(file) => {
             input.rewind().about(&input.name())?;
             file.get_ref().set_len(0).about(output)?;
@@ -299,7 +303,7 @@ fn compress_whole(
     done.about(&output.made_from(input))
 }
 
-/// Compresses all of the input, with the length that is claimed for it.
+/// Compresses all of the input with its claimed length: `given`, or the length that the system reports.
 fn attempt(
     builder: EncoderBuilder,
     given: Option<u64>,
@@ -316,7 +320,7 @@ fn attempt(
     }
     let mut first = Vec::new();
     let claimed = match (given, input.length()) {
-        // Files below /proc claim to be empty, but are not.
+        // Files below /proc have content although their length is 0.
         (None, Some(_)) => {
             let len = reader.by_ref().take(1).read_to_end(&mut first).reading()?;
             (len == 0).then_some(0)
@@ -354,13 +358,13 @@ fn wrong_length(name: &str, claimed: u64, given: bool, error: &Error) -> Failure
     .hint("compress into a file, or pipe the input in, so that its length is not needed")
 }
 
-/// Bytes read at once.
+/// The length of one read.
 const PIECE_LEN: usize = 64 << 10;
 
-/// Whether standard output is appended to a file that begins with a stream and does not end with the mark of its end. Only where the
-/// system has a name for what is written to.
+/// Whether standard output is appended to a file that begins with a stream and has no end mark at its end. False on systems
+/// without `/proc/self/fd/1`.
 fn follows_open_stream() -> bool {
-    /// The longest digest, which follows an end mark.
+    /// The length of the longest digest, which follows an end mark.
     const DIGEST: u64 = 64;
     let end_mark = ChunkHeader::END_MARK;
     let look = || -> io::Result<bool> {
@@ -381,7 +385,7 @@ fn follows_open_stream() -> bool {
     look().unwrap_or(false)
 }
 
-/// Compresses all of the input into chunks that end early.
+/// Compresses all of the input, and flushes chunks before they are full.
 fn compress_flushing(
     builder: EncoderBuilder,
     every: FlushEvery,
@@ -417,7 +421,7 @@ fn by_time(
 ) -> bloscpack::Result<()> {
     let mut reader = InterruptibleReader::begin(input, progress).reading()?;
     let mut piece = vec![0; PIECE_LEN];
-    // When the oldest byte that was not sent has waited long enough.
+    // The time at which the oldest unsent byte must be sent.
     let mut due: Option<Instant> = None;
     loop {
         match reader.read_until(&mut piece, due).reading()? {

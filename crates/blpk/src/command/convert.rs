@@ -1,4 +1,4 @@
-//! `blpk convert`: anything into anything else.
+//! `blpk convert`: converts any supported input into any supported output.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "help texts contain NumPy types in brackets"
@@ -33,27 +33,32 @@ use crate::status::Status;
 use crate::store::with_folder;
 use crate::text::{count, is_url, quoted};
 
-/// Convert anything into anything else
+/// Convert a file, dataset or store to another format
 ///
-/// PATH is known by its bytes: a dataset, a Blosc2 frame, a store of python-blosc2, a Zarr array or group, a Bloscpack file with a
-/// NumPy array or with records, .npy, .npz, .csv, .tsv, .jsonl, and with the feature arrow, which blpk --version shows, .arrow and
-/// .parquet. The ending of OUT says what is made, or --to: .npy, .npz, .csv, .tsv, .jsonl, .arrow, .arrows (a stream), .parquet; .bin,
-/// the elements alone; .blp, a Bloscpack file; .b2nd or .b2frame, a Blosc2 frame; .b2z or .b2d, a store of python-blosc2; .zarr, Zarr
-/// of version 3; .bcolz or .blz, a dataset. A name without an ending becomes what PATH is.
+/// PATH is recognized by its content, text by its ending: a dataset, a Blosc2 frame, a store of python-blosc2, a Zarr array or
+/// group, a Bloscpack file with a NumPy array or with records, .npy, .npz, .csv, .tsv, .jsonl, and, with the feature arrow,
+/// which blpk --version shows, .arrow and .parquet.
 ///
-/// A table becomes a table wherever there are tables; a target of one array takes a column of it (--column). A store or group of several
-/// arrays becomes a store, a group or a folder of datasets. Attributes, names of axes, missing values and time zones go along where OUT
-/// has a place for them, and a warning names what is dropped. Settings that are not given are those of PATH; if its level is unknown, it
-/// is the default of the codec. Zarr takes whole chunks of datasets, frames and Bloscpack files as they are, unless settings are given.
+/// The ending of OUT, or --to, selects the format: .npy, .npz, .csv, .tsv, .jsonl, .arrow, .arrows (a stream), .parquet, .bin
+/// (only the elements), .blp (a Bloscpack file), .b2nd or .b2frame (a Blosc2 frame), .b2z or .b2d (a store of python-blosc2),
+/// .zarr (Zarr version 3), .bcolz or .blz (a dataset). If OUT has no ending, it has the format of PATH if that is a dataset, a
+/// frame or a Bloscpack file, and is otherwise a bcolz directory.
+///
+/// A table stays a table where the format of OUT has tables; for other formats, choose a column with --column. A store or
+/// group of several arrays becomes a store, a group or a folder of datasets. Attributes, names of axes, missing values and time
+/// zones are kept where OUT can store them, and a warning names what is dropped.
+///
+/// Settings that are not given are taken from PATH; if its level is unknown, it is the default of the codec. Unless settings
+/// are given, Zarr gets whole chunks of datasets, Bloscpack files and other Zarr arrays without recompression.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, override_usage = "blpk convert [OPTIONS] <PATH>... <OUT>")]
 pub struct Convert {
-    /// What OUT becomes, if its name does not show it
+    /// Format of OUT, if its ending does not tell
     #[arg(long, value_name = "KIND", value_parser = args::goals(), conflicts_with_all = ["layout", "format"])]
     pub(super) to: Option<Goal>,
 
-    /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; of a new frame: caterva or b2nd; of a new store: b2z or b2d; or
-    /// zarr2 or zarr3 (zarr)
+    /// Layout of OUT: a dataset (bcolz, blz, blz-doc, carray-doc), a frame (caterva, b2nd), a store (b2z, b2d) or Zarr (zarr2;
+    /// zarr3 or zarr)
     #[arg(long, value_name = "LAYOUT", value_parser = args::layouts(), conflicts_with = "format")]
     pub(super) layout: Option<Goal>,
 
@@ -79,7 +84,7 @@ pub struct Convert {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) columns: Vec<String>,
 
-    /// Only rows A to B, excluding B; either may be omitted
+    /// Only rows A to B, excluding B, counted from 0; negative numbers count from the end, and either may be omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, conflicts_with = "slice")]
     pub(super) rows: Option<Bounds>,
 
@@ -95,7 +100,7 @@ pub struct Convert {
     #[arg(long)]
     pub(super) table: bool,
 
-    /// Write NaN and NaT as missing values, as from columns that had missing cells when they were read
+    /// Write NaN and NaT as missing values, even in columns that had no missing cells when blpk imported them
     #[arg(long)]
     pub(super) nan_as_null: bool,
 
@@ -103,27 +108,27 @@ pub struct Convert {
     #[arg(long, value_name = "N", value_parser = args::count)]
     pub(super) expected_rows: Option<u64>,
 
-    /// Store the minimum, maximum and nulls of each superchunk, as blpk dataset index does; in the layouts bcolz and blz
+    /// Write an index for selections by value, as blpk dataset index does; only in the layouts bcolz and blz
     #[arg(long)]
     pub(super) index: bool,
 
-    /// Print one JSON object about the new Zarr array or group: how many chunks were taken as they are
+    /// Print one JSON object with the numbers of copied and recompressed chunks; only for Zarr
     #[arg(long)]
     pub(super) json: bool,
 
-    /// What to read; several arrays become a tree
+    /// File, dataset or store to read; several arrays become a store
     #[arg(value_name = "PATH")]
     pub(super) first: PathBuf,
 
-    /// What to make
+    /// File, dataset or store to make
     #[arg(value_name = "OUT")]
     pub(super) second: PathBuf,
 
-    // A last argument after any number of others could not have an option before it.
+    // clap does not accept options before a last argument that follows any number of others.
     #[arg(value_name = "OUT", hide = true)]
     pub(super) more: Vec<PathBuf>,
 
-    /// What is said to have been done.
+    /// The verb of the final report.
     #[arg(skip)]
     pub(super) verb: Option<&'static str>,
 }
@@ -140,7 +145,7 @@ Examples:
 
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        // What the name promises decides how missing values are read.
+        // The goal decides how missing values are read.
         let promised = self.promised()?;
         let opened = self.open(self.path(), promised, session);
         let mut opened = opened.map_err(|failure| match self.output().symlink_metadata() {
@@ -155,7 +160,7 @@ impl Convert {
             }
         };
         if self.paths().len() > 1 && !matches!(goal, Goal::Store(_)) {
-            let title = "several arrays only become a store, a tree of them";
+            let title = "several arrays can only be converted into a store";
             return Err(Failure::usage(title).hint("let OUT end in .b2z or .b2d"));
         }
         if self.json && !matches!(goal, Goal::Zarr(_)) {
@@ -219,7 +224,7 @@ impl Convert {
         })
     }
 
-    /// The kind of output that the options or the ending of OUT say, if they do.
+    /// The kind of output according to the options or the ending of OUT; `None` if neither tells.
     fn promised(&self) -> Result<Option<Goal>, Failure> {
         let (given, option) = match (self.format, self.to, self.layout) {
             (Some(_), ..) => (Some(Goal::File), "--format"),
@@ -236,7 +241,7 @@ impl Convert {
         goal.about(self.output())
     }
 
-    /// The same for the library.
+    /// The conversion with all options.
     fn conversion(&self, goal: Goal, session: &Session) -> Conversion {
         let mut conversion = Conversion::new(goal);
         conversion.storage = self.storage.storage();
@@ -258,7 +263,7 @@ impl Convert {
         conversion
     }
 
-    /// Makes what needs a path, and returns its name.
+    /// Makes an output that the library writes at a path, and returns its name.
     fn make(
         &self,
         opened: &mut Opened,
@@ -301,7 +306,7 @@ impl Convert {
         Ok(name)
     }
 
-    /// Arrays into a tree, each under the name of its file.
+    /// Writes all arrays into a tree, each under the name of its file.
     fn arrays(
         &self,
         first: &mut Opened,
@@ -329,14 +334,14 @@ impl Convert {
         Ok(Made::default())
     }
 
-    /// The name of an array in a tree: that of its column, or of its file without the ending.
+    /// The name of an array in a tree: the name of its column, or of its file without the ending.
     fn member(&self, path: &Path) -> String {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let name = self.column.as_deref().or(stem).unwrap_or_default();
         name.to_owned()
     }
 
-    /// Reports how the chunks were made.
+    /// Reports how many chunks were copied and recompressed.
     fn report_chunks(
         &self,
         name: &str,
@@ -361,14 +366,9 @@ impl Convert {
             ));
             return Ok(());
         }
-        let how = if taken == 1 {
-            "as it is"
-        } else {
-            "as they are"
-        };
         let taken = count(taken, "chunk");
         session.note(format_args!(
-            "{name}: {taken} taken {how}, {compressed} compressed anew"
+            "{name}: {taken} copied, {compressed} recompressed"
         ));
         Ok(())
     }
@@ -382,12 +382,12 @@ pub fn write(
     session: &Session,
 ) -> Result<(u64, String), Failure> {
     let replaces = match conversion.goal {
-        // An archive of NumPy begins as a store of python-blosc2 does, with the bytes of a ZIP archive.
+        // .npz files and stores of python-blosc2 both begin with the bytes of a ZIP archive.
         Goal::Format(format) if format != bloscpack_open::exchange::Format::Npz => Replaces::Plain,
         _ => Replaces::Compressed,
     };
     if let Goal::Format(_) = conversion.goal {
-        // Nothing is begun for a selection that does not exist.
+        // Check the selection before the output is begun.
         let checked = opened
             .container
             .columns(&conversion.selection())
@@ -439,7 +439,7 @@ fn amount(opened: &Opened) -> String {
     }
 }
 
-/// Refuses a file of which neither the bytes nor the name show the format.
+/// Refuses a file whose format neither its content nor its ending tells.
 fn check_format(path: &Path) -> Result<(), Failure> {
     let is_named = !matches!(Ending::of_path(path), None | Some(Ending::Foreign(_)));
     let is_file = !is_url(path) && path.is_file();

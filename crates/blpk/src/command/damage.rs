@@ -1,4 +1,4 @@
-//! Damage, as `verify` and `recover` report it.
+//! How `verify` and `recover` report damage.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::status::Status;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// One damage as text.
+/// A damage as text.
 pub fn line(damage: &Damage) -> String {
     let mut text = labelled(&damage.error);
     if let Some(records) = &damage.records {
@@ -22,7 +22,7 @@ pub fn line(damage: &Damage) -> String {
     text
 }
 
-/// The error, after a word to search for.
+/// The error, after a word that scripts can search for.
 pub fn labelled(error: &Error) -> String {
     let label = match error.category() {
         Category::Failed => "failed",
@@ -33,7 +33,7 @@ pub fn labelled(error: &Error) -> String {
     format!("{BAD}{label}{BAD:#}: {error}")
 }
 
-/// The numbers of some records as text: `record 7`, `records 7..12`.
+/// A range of records as text: `record 7`, `records 7..12`.
 pub fn numbers(records: &Range<u64>) -> String {
     let Range { start, end } = records;
     match end.checked_sub(*start) {
@@ -42,7 +42,7 @@ pub fn numbers(records: &Range<u64>) -> String {
     }
 }
 
-/// One damage as JSON.
+/// A damage as JSON.
 pub fn json(damage: &Damage) -> Value {
     let mut object = error_json(&damage.error);
     object["bytes"] = json!(damage.bytes.as_ref().map(range_json));

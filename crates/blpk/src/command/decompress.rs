@@ -1,4 +1,4 @@
-//! `blpk decompress`: a Bloscpack file or stream into plain bytes.
+//! `blpk decompress`: decompresses a Bloscpack file or stream into plain bytes.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -23,23 +23,25 @@ Examples:
   blpk decompress data.bin.blp       write data.bin
   blpk d -e download data.bin        a file with another name
   curl -s URL | blpk d | consumer    from a pipe to a pipe
-  blpk d --allow-unterminated a.blp  what is there of a file that was cut
+  blpk d --allow-unterminated a.blp  the complete chunks of a cut stream
   blpk export array.blp array.npy    a NumPy array, with its shape";
 
-/// Decompress a file or standard input
+/// Decompress a Bloscpack file or standard input
+///
+/// The input is always kept. Use blpk records unpack for a file of records, and blpk cat for a part of the content.
 #[derive(Args, Debug)]
 #[command(
     after_help = EXAMPLES,
     override_usage = "blpk decompress [OPTIONS] [IN] [OUT]\n       blpk decompress [OPTIONS] --multiple IN...",
-    mut_arg("names", |arg| arg.help("IN, the file to decompress, or - for standard input (the default), and OUT, the file to write, or - \
-        for standard output [default: IN without .blp, or - if IN is -]")),
+    mut_arg("names", |arg| arg.help("IN: file to decompress, or - for standard input (the default); OUT: file to write, or - for standard \
+        output [default: IN without .blp, or - if IN is -]")),
 )]
 pub struct Decompress {
     /// Accept any name for IN; OUT is then required
     #[arg(short = 'e', long)]
     no_check_extension: bool,
 
-    /// Write the metadata of the file to FILE, as JSON
+    /// Write the metadata of IN to FILE, as JSON
     #[arg(long, value_name = "FILE")]
     metadata_out: Option<PathBuf>,
 
@@ -56,14 +58,14 @@ impl Decompress {
         self.operands.check("decompress")?;
         if self.operands.is_multiple() {
             if self.no_check_extension || self.metadata_out.is_some() {
-                let title = "--multiple goes with neither --no-check-extension nor --metadata-out";
+                let title = "--multiple cannot be used with --no-check-extension or --metadata-out";
                 return Err(Failure::usage(title));
             }
             let output = |input: &Path| output_of(input).map(Some);
             let file = |input: &Path, output: &Path| self.file(input, output, session);
             return self.operands.each(session, output, file);
         }
-        // Before the output is named after it.
+        // Before the name of the output is derived from the input.
         frame::refuse(self.operands.input(), READ)?;
         let done = self.file(self.operands.input(), &self.output()?, session);
         done.map_err(|failure| self.operands.advise("decompress", failure))
@@ -117,7 +119,7 @@ impl Decompress {
         Ok(Status::Done)
     }
 
-    /// OUT, or its default, for which IN must have the extension.
+    /// OUT, or its default, which requires that IN ends with `.blp`.
     fn output(&self) -> Result<PathBuf, Failure> {
         let (input, output) = (self.operands.input(), self.operands.output());
         if is_standard_input(input) {
@@ -158,21 +160,21 @@ impl Decompress {
     }
 }
 
-/// The output for an input with the extension.
+/// The output for an input that ends with `.blp`.
 fn output_of(input: &Path) -> Result<PathBuf, Failure> {
     without_extension(input).ok_or_else(|| {
         let name = quoted(input);
         let failure = Failure::usage(format!("input file {name} does not end with '.blp'"));
         match Ending::of_path(input) {
             Some(Ending::Foreign(what)) => failure.hint(format!(
-                "its name is that of {what}, which other programs read"
+                "by its ending it is {what}; use another program to read it"
             )),
             _ => failure.hint("to decompress it anyway, name OUT (- for standard output)"),
         }
     })
 }
 
-/// The work on one file.
+/// The decompression of one file.
 struct Work<'a> {
     input: &'a Input,
     output: &'a mut Target,
@@ -182,7 +184,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Writes the content that the decoder reads, and returns the bytes read and written.
+    /// Writes the content and the metadata. Returns the bytes read and written.
     fn decode<R: Read>(&mut self, mut decoder: Decoder<R>) -> Result<(u64, u64), Failure> {
         let (name, session) = (self.input.name(), self.session);
         if decoder.read_header()?.varlen {

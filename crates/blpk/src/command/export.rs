@@ -1,4 +1,4 @@
-//! `blpk export`: a dataset, a frame, or the array in a file, as a file of another format.
+//! `blpk export`: writes a dataset, a frame, or the array in a file as a file of another format.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -22,11 +22,14 @@ use crate::text::{count, quoted};
 
 /// Write a dataset or frame as .npy, CSV, ...
 ///
-/// The extension of OUT selects the format, which --to must not contradict: .npy, .csv, .tsv or .jsonl; with the feature arrow, which blpk --version shows,
-/// .arrow, .arrows (a stream) or .parquet; .bin contains only the elements of one column. A table becomes a .npy array whose elements have fields; an array of two axes becomes CSV with a
-/// column for each position along the second. PATH may also be a Bloscpack file with a NumPy array or with a .npy file in it, or
-/// a Blosc2 frame with an array. --dtype is needed for the arrays of Caterva, which do not store
-/// their dtype.
+/// The ending of OUT selects the format: .npy, .npz, .csv, .tsv, .jsonl, or .bin (only the elements of one column); with the
+/// feature arrow, which blpk --version shows, also .arrow, .arrows (a stream) and .parquet. If --to is given, it must agree.
+///
+/// A table becomes a .npy array whose elements have fields. An array of two axes becomes CSV with a column for each position
+/// along the second axis.
+///
+/// PATH may also be a Bloscpack file that contains a NumPy array or a .npy file, or a Blosc2 frame with an array. Arrays of
+/// Caterva do not store their dtype: give it with --dtype.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Export {
@@ -34,7 +37,7 @@ pub struct Export {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     columns: Vec<String>,
 
-    /// Only rows A to B, excluding B; either may be omitted
+    /// Only rows A to B, excluding B, counted from 0; negative numbers count from the end, and either may be omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, conflicts_with = "slice")]
     rows: Option<Bounds>,
 
@@ -46,11 +49,11 @@ pub struct Export {
     #[arg(long, value_name = "DTYPE", value_parser = args::dtype)]
     dtype: Option<DType>,
 
-    /// Write NaN and NaT as missing values, as from columns that had missing cells when blpk imported them
+    /// Write NaN and NaT as missing values, even in columns that had no missing cells when blpk imported them
     #[arg(long)]
     nan_as_null: bool,
 
-    /// Format of OUT, if its name does not show it
+    /// Format of OUT, if its ending does not tell
     #[arg(long, value_name = "FORMAT", value_parser = args::format_written())]
     to: Option<Format>,
 
@@ -58,7 +61,7 @@ pub struct Export {
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
-    /// File to write, or - for standard output, with --to
+    /// File to write, or - for standard output, which needs --to
     #[arg(value_name = "OUT")]
     output: PathBuf,
 }
@@ -95,13 +98,13 @@ impl Export {
         Ok(Status::Done)
     }
 
-    /// The format of OUT: by `--to`, which the ending of the name must not contradict, or by that ending.
+    /// The format of OUT: from `--to` or from the ending of its name. They must not contradict each other.
     fn format(&self) -> Result<Format, Failure> {
         let name = quoted(&self.output);
         match (Ending::of_path(&self.output), self.to) {
             (None, Some(given)) => Ok(given),
             (Some(Ending::Format(named)), given) if given.unwrap_or(named) == named => Ok(named),
-            // Readers tell the two by their content.
+            // Readers distinguish the two formats by their content.
             (Some(Ending::Format(Format::Arrow)), Some(Format::ArrowStream)) => {
                 Ok(Format::ArrowStream)
             }
@@ -109,7 +112,7 @@ impl Export {
                 let title = if is_standard_output(&self.output) {
                     "standard output needs a format".to_owned()
                 } else {
-                    format!("the name of {name} does not show its format")
+                    format!("the ending of {name} does not tell its format")
                 };
                 Err(Failure::usage(title).hint(format!("use {FORMATS}")))
             }

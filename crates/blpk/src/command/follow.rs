@@ -1,4 +1,4 @@
-//! `--follow`: what others append to a file is printed as it comes.
+//! `--follow`: prints the data that other programs append to a file.
 
 use std::io;
 use std::path::Path;
@@ -18,10 +18,11 @@ use crate::output::Target;
 use crate::session::Session;
 use crate::text::{is_url, quoted};
 
-/// How often to look whether the output is still read.
+/// How often to check whether the output is still read.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The options of a follower that begins at a record or a byte, once there is a file. Only regular Bloscpack files are followed.
+/// The options of a follower that begins at a record or a byte. Waits until the file exists. Only regular Bloscpack files can be
+/// followed.
 pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOptions, Failure> {
     let name = input::name(path);
     let refused = |title: String| Failure::usage(title).hint("name a Bloscpack file");
@@ -48,18 +49,18 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     Ok(FollowOptions::new().from(from).options(reading))
 }
 
-/// Waits until there is a file of this name.
+/// Waits until a file of this name exists.
 fn wait_for_file(path: &Path, name: &str, session: &Session) -> Result<(), Failure> {
     let is_missing =
         || matches!(path.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound);
-    // A folder that is missing is more likely a mistake.
+    // A missing folder is more likely a mistake.
     let has_folder = path
         .parent()
         .is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir());
     if !has_folder || !is_missing() {
         return Ok(());
     }
-    session.note(format_args!("{name} is not there yet: waiting for it"));
+    session.note(format_args!("{name} does not exist yet: waiting for it"));
     while is_missing() {
         interrupt::check().about(name)?;
         thread::sleep(LOOK);
@@ -67,7 +68,7 @@ fn wait_for_file(path: &Path, name: &str, session: &Session) -> Result<(), Failu
     Ok(())
 }
 
-/// Whether what cannot be opened may be a file that is being made.
+/// Whether the file may still be being made.
 fn may_become_file(error: &Error) -> bool {
     let is_missing = error
         .io_error()
@@ -75,7 +76,7 @@ fn may_become_file(error: &Error) -> bool {
     is_missing || error.category() == Category::CutShort
 }
 
-/// The follower of the file at `path`; `instead` helps with a file of the other kind.
+/// The follower of the file at `path`. `instead` is the hint for a file of the other kind.
 pub fn opened<T>(follower: bloscpack::Result<T>, path: &Path, instead: &str) -> Result<T, Failure> {
     follower.map_err(|error| {
         let is_other = error.category() == Category::Unsupported;
@@ -88,11 +89,11 @@ pub fn opened<T>(follower: bloscpack::Result<T>, path: &Path, instead: &str) -> 
     })
 }
 
-/// What follows a file.
+/// A follower of records or of content.
 pub trait Follower {
-    /// Waits for this time at most; true if there is something new.
+    /// Waits for at most this time. Returns true if there is new data.
     fn wait_for(&mut self, time: Duration) -> bloscpack::Result<bool>;
-    /// Opens the file with the name anew, and begins at its beginning.
+    /// Opens the file of this name again, and starts at its beginning.
     fn restart(&mut self) -> bloscpack::Result<()>;
 }
 
@@ -116,7 +117,7 @@ impl Follower for ContentFollower {
     }
 }
 
-/// Waits for more of a file that is followed, or of another that takes its place; false if nobody reads the output any more.
+/// Waits for more data in a followed file, or in a file that replaces it. Returns false if the output is no longer read.
 pub fn wait(
     follower: &mut impl Follower,
     output: &Target,
@@ -139,7 +140,7 @@ pub fn wait(
                 return Ok(true);
             }
             Err(error) if error.code() == Code::Replaced => is_replaced = true,
-            // The writer of the new file may not be done with its beginning.
+            // The writer of the new file may not have finished its header.
             Err(error) if is_replaced && may_become_file(&error) => thread::sleep(LOOK),
             Err(error) => return Err(error),
         }

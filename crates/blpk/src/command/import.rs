@@ -1,4 +1,4 @@
-//! `blpk import`: a file of another format into a new dataset or frame.
+//! `blpk import`: converts a file of another format into a new dataset or frame.
 #![allow(
     rustdoc::broken_intra_doc_links,
     reason = "help texts contain NumPy types in brackets"
@@ -16,22 +16,24 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::status::Status;
 
-/// Make a dataset or frame of .npy, CSV, ...
+/// Make a dataset or frame from .npy, CSV, ...
 ///
-/// The same as blpk convert, with fewer options. IN is .npy, .npz, .csv, .tsv or .jsonl; with the feature arrow, which blpk --version shows,
-/// also .arrow or .parquet. A NumPy array becomes an array; with --table, an array whose elements have fields becomes a table. The arrays of
-/// a .npz become the columns of a table; a single one, an array. The other formats become tables. Of a name without an ending, a bcolz
-/// directory is made. In a table of python-blosc2 (.b2z, .b2d) missing values stay missing, and text has any length, unless --types gives
-/// one. OUT appears under its name when it is complete. With -f it atomically replaces an existing dataset, frame or store.
+/// import is blpk convert with fewer options. IN is .npy, .npz, .csv, .tsv or .jsonl; with the feature arrow, which
+/// blpk --version shows, also .arrow or .parquet. If OUT has no ending, it is a bcolz directory.
+///
+/// A NumPy array becomes an array; with --table, an array whose elements have fields becomes a table. The arrays of a .npz
+/// become the columns of a table; a single one becomes an array. All other formats become tables. In a table of
+/// python-blosc2 (.b2z, .b2d), missing values stay missing, and text has any length unless --types sets one.
+///
+/// OUT appears under its name when it is complete. With -f it atomically replaces an existing dataset, frame or store.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
     #[command(flatten)]
     storage: StorageArgs,
 
-    /// Layout of a dataset: bcolz, blz, blz-doc or carray-doc; of a frame: caterva, or b2nd, which stores the dtype; or of a
-    /// store of python-blosc2: b2z, an archive, or b2d, a directory; or zarr2 or zarr3 (zarr)
-    /// [default: by the ending of OUT, otherwise bcolz]
+    /// Layout of OUT: a dataset (bcolz, blz, blz-doc, carray-doc), a frame (caterva, or b2nd, which stores the dtype), a store of
+    /// python-blosc2 (b2z, an archive; b2d, a directory) or Zarr (zarr2; zarr3 or zarr) [default: by the ending of OUT, else bcolz]
     #[arg(long, value_name = "LAYOUT", value_parser = args::layouts())]
     layout: Option<Goal>,
 
@@ -42,7 +44,7 @@ pub struct Import {
     #[command(flatten)]
     reading: ImportArgs,
 
-    /// Store the minimum, maximum and nulls of each superchunk, as blpk dataset index does; in the layouts bcolz and blz
+    /// Write an index for selections by value, as blpk dataset index does; only in the layouts bcolz and blz
     #[arg(long)]
     index: bool,
 

@@ -1,4 +1,4 @@
-//! `blpk info`: what a file contains, without decompressing it.
+//! `blpk info`: describes a file from its headers, without decompressing it.
 
 use std::fmt::Display;
 use std::io::Read;
@@ -33,25 +33,27 @@ use crate::status::Status;
 use crate::strip::Strip;
 use crate::text::{exact, or_unknown, plain, shown};
 
-/// Show what is in a file, dataset or frame
+/// Show the kind, size and settings of a file, dataset or frame
 ///
-/// Reads only headers and does not check digests; blpk verify does. Nothing is decompressed, except by --auto, and the last
-/// chunk if only that shows the number of packed records. For arrays in directories and frames, the codecs are those of
-/// the first 10000 chunks. Of a file that is cut or damaged, the header is shown, and how many bytes of the content are
-/// intact, which takes reading all of it. The exit status is 4 if the file is unterminated or unfinished, or if superchunks are missing.
+/// info reads only headers, and does not check the data; blpk verify does. Without --auto it decompresses at most the last
+/// chunk, if only that shows the number of records. For datasets and frames, it lists the codecs of the first 10000 chunks.
+///
+/// If a file is cut or damaged, info reads all of it, and shows the header and the number of intact bytes of content. The
+/// exit status is 4 if the file is unterminated or unfinished, or if superchunks (files in the data folder of a dataset)
+/// are missing.
 #[derive(Args, Debug)]
 pub struct Info {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Show which settings compress --auto would choose for the content of any file, and why: for speed, balance or size
+    /// Show the settings that compress --auto would choose for the content of any file, and why: for speed, balance or size
     /// [default AIM: balance]
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
           ignore_case = true, value_parser = args::aim())]
     auto: Option<Aim>,
 
-    /// Draw the chunks of a Bloscpack file: how far each shrank
+    /// Draw how far each chunk of a Bloscpack file shrank
     #[arg(long, conflicts_with = "json")]
     plot: bool,
 
@@ -113,7 +115,7 @@ impl Info {
         Ok(status)
     }
 
-    /// Prints what is intact of a file that is cut or damaged.
+    /// Prints the header and the number of intact bytes of a cut or damaged file.
     fn print_intact(&self, opened: &mut Opened, failure: &Failure) -> Result<(), Failure> {
         let Some(intact) = Intact::of(opened) else {
             return Ok(());
@@ -129,7 +131,7 @@ impl Info {
         json_text::print(&object)
     }
 
-    /// Prints the report as text: one block of lines for each member, and one for the whole if there are several.
+    /// Prints the report as text. If there are several members, a block of lines for each precedes the block for the whole.
     fn print(
         &self,
         all: &Summary,
@@ -155,7 +157,7 @@ impl Info {
         printer.finish()
     }
 
-    /// Prints the choice for a file that is not a Bloscpack file.
+    /// Prints the chosen settings for a file that is not a Bloscpack file.
     fn plain(&self, tuned: &Tuned, len: Option<u64>) -> Result<Status, Failure> {
         if self.json {
             json_text::print(&json!({
@@ -179,7 +181,7 @@ fn chunks_of(opened: &Opened) -> Result<SharedSource, Failure> {
         Some(source) => Ok(source.clone()),
         None => Err(
             Failure::usage("--plot only draws the chunks of Bloscpack files")
-                .hint("pipes have to be saved to a file first"),
+                .hint("save a pipe to a file first"),
         ),
     }
 }
@@ -190,7 +192,7 @@ const LABEL: usize = 19;
 
 /// A label with its value.
 fn line(label: &str, value: impl Display) -> String {
-    // With a colon, as Bloscpack for Python prints it.
+    // Python's Bloscpack also prints a colon.
     format!("  {:LABEL$}  {value}\n", format!("{label}:"))
 }
 
@@ -230,7 +232,7 @@ fn lines(path: &str, note: &str, summary: &Summary) -> String {
     for one in summary.lines() {
         text += &match one {
             Line::Fact(label, value) => line(label, plain(value)),
-            // Indented below its first line.
+            // The other lines of JSON are indented below the first.
             Line::Json(label, text) => {
                 let json = json_text::pretty(text, 0);
                 line(label, json.replace('\n', &format!("\n  {:LABEL$}  ", "")))
@@ -242,7 +244,7 @@ fn lines(path: &str, note: &str, summary: &Summary) -> String {
     text
 }
 
-/// The trials that are listed.
+/// The number of trials listed.
 const LISTED: usize = 12;
 
 /// The failure to take a sample.
@@ -251,7 +253,8 @@ fn refusal(what: &str) -> Failure {
         .hint("it takes samples of plain files and of Bloscpack files with content")
 }
 
-/// Chooses for the bytes of a file that is of no known kind, and returns the file's length, too. Nothing for all others.
+/// Chooses settings for the bytes of a file of no known kind. Returns them with the length of the file; `None` for files of a
+/// known kind.
 fn chosen_for_plain(
     aim: Aim,
     path: &Path,
@@ -281,7 +284,7 @@ fn content_of(opened: &Opened) -> Result<SharedSource, Failure> {
     }
 }
 
-/// Chooses for the content of a Bloscpack file.
+/// Chooses settings for the content of a Bloscpack file.
 fn chosen_for_content(
     aim: Aim,
     source: SharedSource,
@@ -292,7 +295,7 @@ fn chosen_for_content(
     let chunk_size = summary.get("chunk_size").and_then(Value::as_u64);
     let chunk_size = chunk_size.and_then(|bytes| u32::try_from(bytes).ok());
     let builder = Encoder::builder().auto(aim);
-    // The chunk size of a file with one chunk is only its length.
+    // The chunk size of a file with one chunk is just the length of the content.
     let builder = match chunk_size.filter(|_| reader.chunks() > 1) {
         Some(bytes) => builder.chunk_size(bytes),
         None => builder,
@@ -337,7 +340,7 @@ fn choice_text(tuned: &Tuned, summary: Option<&Summary>) -> String {
     text
 }
 
-/// The settings of a file, as far as its headers state them.
+/// The settings of a file that its headers state.
 fn settings(summary: &Summary) -> String {
     let names = |key| {
         let names = summary.get(key).and_then(Value::as_array);
@@ -376,24 +379,24 @@ fn described(trial: &Trial, aim: Aim) -> Value {
     })
 }
 
-/// Bytes by which every header is known.
+/// Enough bytes for every kind of header.
 const MOST: u64 = 40;
 
-/// The header of such a file, and how much of the content is sound.
+/// The header of a cut or damaged file, and the number of sound bytes of its content.
 struct Intact {
     header: Header,
-    /// Nothing if the chunks are not reached.
+    /// 0 if the chunks are not reached.
     bytes: u64,
 }
 
 impl Intact {
-    /// Reads header and chunks. Nothing for anything but a Bloscpack file with a header.
+    /// Reads the header and the chunks. `None` unless the input is a Bloscpack file with a readable header.
     fn of(opened: &mut Opened) -> Option<Self> {
         let is_bloscpack = opened.is_bloscpack();
         let input = opened.input.as_ref().filter(|_| is_bloscpack)?;
         input.by_position()?;
         input.rewind().ok()?;
-        // It may end right after the header.
+        // The file may end right after the header.
         let mut start = Vec::new();
         let mut reader = input.reader(&opened.progress).take(MOST);
         reader.read_to_end(&mut start).ok()?;
@@ -406,7 +409,6 @@ impl Intact {
         })
     }
 
-    /// For people.
     fn text(&self) -> String {
         let header = &self.header;
         let unknown = || "unknown".to_owned();
@@ -425,7 +427,6 @@ impl Intact {
         .concat()
     }
 
-    /// For scripts.
     fn json(&self) -> Value {
         let header = &self.header;
         json!({

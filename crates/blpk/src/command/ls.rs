@@ -1,4 +1,4 @@
-//! `blpk ls`: the datasets below a directory.
+//! `blpk ls`: lists the datasets below a directory.
 
 use std::path::{Path, PathBuf};
 
@@ -16,23 +16,25 @@ use crate::status::Status;
 use crate::text::{count, plain, shape, shown};
 use bloscpack_open::internal::size::pretty;
 
-/// List what is in a directory, an archive, a store or a group
+/// List arrays, tables and files in a directory, archive, store or group
 ///
-/// The paths are those that the other commands accept, also in a ZIP archive and at a URL. For a store (.b2z, .b2d, .b2e) and a Zarr
-/// group, the paths within are printed, as a/x, and `.` for a table that is all of a store. What has nothing within, such as a file, is
-/// itself listed.
+/// Prints one line for each array, table or file, sorted by path: its path, kind, layout, dtype or columns, shape, and the
+/// size of its content. Columns are listed with their table.
 ///
-/// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
-/// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by
-/// their name; a note on standard error, or a field of the object, counts all others. Symbolic links are not followed, and names that begin with ._ are
-/// skipped. If something cannot be opened, that is reported on standard error, and the exit status is the highest of those.
+/// Other commands accept these paths, also in a ZIP archive and at a URL. In a store (.b2z, .b2d, .b2e) or a Zarr group, the
+/// paths are relative to it, such as a/x; a table that is the whole store is listed as `.`. A single file, array or table is
+/// listed itself.
+///
+/// Files are recognized by their first bytes or by their ending; a note on standard error, or a field of the JSON object,
+/// counts other files. Symbolic links are not followed, and names that begin with ._ are skipped. Errors of single files are
+/// reported on standard error, and the exit status is the highest of all.
 #[derive(Args, Debug)]
 pub struct Ls {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Directory to search, or archive, store or group
+    /// Directory, archive, store or group to list
     #[arg(value_name = "DIR", default_value = ".")]
     path: PathBuf,
 }
@@ -42,7 +44,7 @@ impl Ls {
         let family = probe(&self.path).ok().and_then(|probed| probed.family);
         let is_folder = match family {
             Some(Family::Directory) => locate_store(&self.path).is_none(),
-            // A file in a folder may have the name of the metadata of a sparse frame.
+            // A file in an ordinary folder may have the same name as the metadata file of a sparse frame.
             Some(Family::Frame) => self.path.is_dir() && Frame::open(&self.path).is_err(),
             _ => false,
         };
@@ -73,7 +75,7 @@ impl Ls {
         self.print(members.into_iter(), others, session)
     }
 
-    /// Prints what was found, and returns the highest status.
+    /// Prints the entries, and returns the highest status.
     fn print(
         &self,
         found: impl Iterator<Item = (PathBuf, Result<Outline, Failure>)>,

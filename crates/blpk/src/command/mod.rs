@@ -56,7 +56,7 @@ pub enum Command {
     Man(pages::Man),
 }
 
-/// Runs a subcommand. `definition` is that of the whole command line, which two of them print.
+/// Runs a subcommand. `man` and `completions` print from `definition`, the definition of the whole command line.
 pub fn run(
     command: &Command,
     session: &Session,
@@ -84,7 +84,7 @@ pub fn run(
     }
 }
 
-/// The examples below `--help`, which are also in the manual page.
+/// The examples of `--help` and of the manual page.
 pub const EXAMPLES: &str = "\
 Examples:
   blpk convert prices.csv prices.b2z        a table for python-blosc2; the ending decides
@@ -100,4 +100,4 @@ Examples:
   blpk records pack --small app.log a.blp   a record for each line
   blpk records get a.blp 17 1000..1010      records by number
   blpk verify backup                        check everything below a folder
-  blpk recover bad.blp good.blp             save what is sound";
+  blpk recover bad.blp good.blp             save the sound chunks";

@@ -1,4 +1,4 @@
-//! `blpk man` and `blpk completions`: made from the same definitions as `--help`.
+//! `blpk man` and `blpk completions`, generated from the same definitions as `--help`.
 
 use std::fmt::Write as _;
 use std::io;
@@ -11,12 +11,12 @@ use crate::failure::{About as _, Failure};
 use crate::output;
 use crate::status::{HELP, Status};
 
-/// Print the manual page, or that of a command
+/// Print the manual page of blpk or of a command
 ///
 /// For example: blpk man > ~/.local/share/man/man1/blpk.1, blpk man records pack > blpk-records-pack.1
 #[derive(Args, Debug)]
 pub struct Man {
-    /// Subcommand, such as compress, or records pack
+    /// Command, such as compress or records pack
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -56,9 +56,9 @@ impl Man {
     }
 }
 
-/// The whole page: first the global options, then each subcommand with its own.
+/// The whole page: the global options, then each subcommand with its own options.
 fn page(definition: Command) -> io::Result<String> {
-    // Examples and exit statuses get sections of their own.
+    // Examples and exit statuses get their own sections.
     let command = definition.after_help("").after_long_help("");
     let mut page = String::new();
     let main = clap_mangen::Man::new(command.clone());
@@ -97,7 +97,7 @@ fn describe(page: &mut String, parent: &str, subcommand: &Command) -> io::Result
         part.render_description_section(to)?;
         part.render_options_section(to)
     })?;
-    // The sections of a separate page become subsections here.
+    // Turn the sections into subsections.
     page.push_str(&text.replace(".SH ", ".SS "));
     for inner in subcommand.get_subcommands() {
         describe(page, &full_name, inner)?;
@@ -136,12 +136,12 @@ fn exit_status() -> String {
     section
 }
 
-/// Print the completions for a shell
+/// Print the completion script of a shell
 ///
 /// For example: blpk completions bash > ~/.local/share/bash-completion/completions/blpk
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// Shell to print the completions for
+    /// Shell to complete for
     #[arg(value_enum)]
     shell: Shell,
 }

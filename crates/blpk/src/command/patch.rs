@@ -1,4 +1,4 @@
-//! `blpk patch`: plain bytes over a part of a file's content.
+//! `blpk patch`: overwrites a part of a file's content with plain bytes.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ use bloscpack_open::internal::size;
 
 /// Overwrite part of the content of a file
 ///
-/// The content keeps its length. Only the chunks that change are compressed again, with their own settings. As with
-/// append, readers see the old content until the change is complete, and an error or Ctrl-C leaves either the old content
-/// or the new. A damaged chunk can only be overwritten completely. FILE may have any name.
+/// The new bytes must lie within the content, whose length stays the same. Only the chunks that change are compressed
+/// again, with their own settings; a damaged chunk can only be overwritten completely. The change is atomic: readers see
+/// the old content until it is complete, and an error or Ctrl-C leaves either the old content or the new.
 #[derive(Args, Debug)]
 pub struct Patch {
-    /// Position in the uncompressed content of the first byte to overwrite, such as 0 or 1.5M
+    /// Position of the first byte to overwrite in the uncompressed content, such as 0 or 1.5M
     #[arg(long, value_name = "OFFSET", allow_negative_numbers = true, value_parser = size::parse)]
     at: u64,
 
-    /// File to change
+    /// File to change; its name need not end with .blp
     #[arg(value_name = "FILE")]
     file: PathBuf,
 

@@ -1,4 +1,4 @@
-//! `blpk recover`: the sound chunks of a damaged file, in a new one.
+//! `blpk recover`: saves the sound chunks of a damaged file in a new file.
 
 use std::fmt::Write as _;
 use std::io::{self, Seek};
@@ -26,17 +26,17 @@ use crate::text::{count, exact, shown};
 
 /// Save the sound chunks of a damaged file
 ///
-/// Sound chunks are found by their headers and digests, whatever else is damaged: the header, metadata, offsets, other
-/// chunks, or the end of the file. OUT gets their content, in order, with the settings of the old file as far as these
-/// are readable.
+/// Sound chunks are found by their own headers and digests, even if the file header, the metadata, the offset table, other
+/// chunks or the end of the file are damaged. OUT gets their content in order, with the settings of the old file that are
+/// readable.
 ///
-/// Records keep their numbers: a lost record is replaced by an empty one, as long as it is known how many are lost.
+/// Records keep their numbers: an empty record replaces each lost one, if the number of lost records is known.
 ///
 /// The exit status is 0 if all content was saved, and 3 if something is lost or may be. If nothing can be saved, OUT is not
-/// written, and the status says why: 3, 4 or 5.
+/// written, and the status is 3, 4 or 5, depending on the reason.
 #[derive(Args, Debug)]
 pub struct Recover {
-    /// Write zeros in place of lost content, so that the rest keeps its position (as records do anyway)
+    /// Write zeros in place of lost content, to keep the position of the rest; not needed for records
     #[arg(long)]
     fill: bool,
 
@@ -57,7 +57,7 @@ impl Recover {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let outcome = self.recover(session);
         match outcome {
-            // Wrong usage is reported to the author of the script, not to its parser.
+            // Wrong usage is reported as text, for the author of the script.
             Err(failure) if self.json && failure.status() != Status::Usage => {
                 let Some(title) = failure.title() else {
                     return Err(failure);
@@ -123,7 +123,7 @@ impl Recover {
         if let Some(target) = output.seekable() {
             return recover(source, target, &options, |one| found.add(one));
         }
-        // The table of offsets is filled in at the end, so a pipe gets the file once it is complete.
+        // The offset table is filled in at the end, so a pipe gets the file when it is complete.
         let target = SyncingFile::temporary(tempfile::tempfile().writing()?);
         let report = recover(source, &target, &options, |one| found.add(one))?;
         let mut file = target.get_ref();
@@ -159,7 +159,7 @@ impl Recover {
     }
 }
 
-/// The last lines of the report, after damages and losses.
+/// The last lines of the report, after the damages and losses.
 fn lines(name: &str, output: &str, report: &Recovery, fill: bool) -> String {
     let mut text = String::new();
     let has_records = has_records(report);
@@ -231,13 +231,14 @@ fn lost_content(lost: &Lost) -> String {
     }
 }
 
-/// Damages and losses, one after another.
+/// The damages and losses found so far.
 struct Found {
     name: String,
     is_json: bool,
     damages: Spool,
-    /// As JSON; in the text report, as lost content and as lost records, since only the totals show which of them they are.
+    /// Losses: as JSON, or in the text report as lost content.
     lost: Spool,
+    /// The same losses as lost records. Only the totals at the end show which of the two texts applies.
     lost_records: Spool,
 }
 
@@ -286,7 +287,7 @@ impl Found {
     }
 }
 
-/// The report as JSON, with lists of losses and damages.
+/// The report as JSON. The lists of losses and damages are filled in later.
 fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Value {
     json!({
         "path": exact(input),
@@ -313,7 +314,7 @@ fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Va
     })
 }
 
-/// One loss as JSON.
+/// A loss as JSON.
 fn lost_json(lost: &Lost) -> Value {
     json!({
         "at": lost.at,

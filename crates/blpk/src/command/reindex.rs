@@ -1,4 +1,4 @@
-//! `blpk reindex`: fills in the table of offsets.
+//! `blpk reindex`: fills in the offset table.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
 
-/// Fill in an empty table of offsets
+/// Fill in an empty offset table
 ///
-/// The file must contain all of its chunks. With the table, readers find a chunk without reading those before it. FILE
-/// may have any name.
+/// The offset table gives the position of each chunk, so readers find a chunk without reading the chunks before it. The
+/// file must contain all of its chunks.
 #[derive(Args, Debug)]
 pub struct Reindex {
-    /// File to change
+    /// File to change; its name need not end with .blp
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -16,7 +16,7 @@ const PROGRAM: &str = "blpk-sql";
 
 /// Query datasets, files and frames with SQL
 ///
-/// Runs blpk-sql, a program of its own, with the same arguments, also those before `sql`. 'blpk sql --help' shows its help.
+/// Runs blpk-sql, a separate program, with all other arguments. 'blpk sql --help' shows its help.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 pub struct Sql {
@@ -31,7 +31,7 @@ pub struct Sql {
 
 impl Sql {
     pub fn run(&self) -> Result<Status, Failure> {
-        // Options that both programs have were taken out of `self.arguments`, and may be before `sql`.
+        // Global options of blpk may stand before `sql`, and clap removes them from `self.arguments`.
         let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
         if let Some(at) = arguments.iter().position(|argument| argument == "sql") {
             arguments.remove(at);
@@ -51,7 +51,7 @@ impl Sql {
     }
 }
 
-/// The program beside this one, or else that on the path.
+/// The program in the folder of this one, or else on the path.
 fn program() -> PathBuf {
     let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok();
@@ -61,14 +61,14 @@ fn program() -> PathBuf {
         .unwrap_or_else(|| name.into())
 }
 
-/// Becomes the other program, so that signals reach it.
+/// Replaces this process by the other program, which then receives the signals.
 #[cfg(unix)]
 fn run(command: &mut Command) -> io::Result<Status> {
     use std::os::unix::process::CommandExt as _;
     Err(command.exec())
 }
 
-/// Runs the other program.
+/// Runs the other program, and exits with its status.
 #[cfg(not(unix))]
 fn run(command: &mut Command) -> io::Result<Status> {
     std::process::exit(command.status()?.code().unwrap_or(1));

@@ -27,13 +27,15 @@ const GOOD: Style = AnsiColor::Green.on_default();
 
 /// Check every chunk and report damage
 ///
-/// Prints one line for each sound file or dataset, and one for each damage found in the others. Blosc2 frames have no
-/// checksums, so a chunk that can be decompressed counts as sound; those of a lazy expression or a proxy that are elsewhere are a
-/// warning. The files in a ZIP archive are compared with their checksums. If a directory is not a dataset, all datasets,
-/// Bloscpack files and frames below it are checked; files are recognized by their first bytes or by their name. A note on
-/// standard error counts the files of other kinds. Links are not followed. Files that do not belong to a dataset, and rows
-/// that were never flushed, are warnings. The exit status is the highest of all files. For a
-/// single file, its chunks are drawn on a terminal.
+/// Prints one line for each sound file or dataset, and one for each damage in the others. The exit status is the highest of
+/// all files. The chunks of a single file are drawn on a terminal.
+///
+/// If a directory is not a dataset, all datasets, Bloscpack files and frames below it are checked. Files are recognized by
+/// their first bytes or by their ending; a note on standard error counts other files. Links are not followed.
+///
+/// Blosc2 frames have no checksums, so a chunk that can be decompressed counts as sound. The files in a ZIP archive are
+/// compared with their checksums. Warnings name files that do not belong to a dataset, rows that were never flushed, and
+/// chunks that a lazy expression or a proxy keeps elsewhere.
 #[derive(Args, Debug)]
 pub struct Verify {
     /// Print one JSON object
@@ -48,7 +50,7 @@ pub struct Verify {
 /// The report on all inputs as JSON.
 struct Files<'a> {
     files: Vec<WithLists<'a>>,
-    /// Files below directories that are of other kinds.
+    /// The number of files of other kinds below directories.
     others: u64,
 }
 
@@ -66,7 +68,7 @@ struct Outcome {
     path: PathBuf,
     status: Status,
     report: Result<(Report, Spool), Failure>,
-    /// The chunks, drawn on a terminal.
+    /// The chunks to draw on a terminal.
     strip: Option<Strip>,
 }
 
@@ -111,7 +113,7 @@ impl Verify {
         }
     }
 
-    /// Checks what is in a directory, or everything below it, and returns the number of files that are of other kinds.
+    /// Checks the dataset in a directory, or everything below it. Returns the number of files of other kinds.
     fn directory(
         &self,
         path: &Path,
@@ -133,7 +135,7 @@ impl Verify {
         }
         if below.found.is_empty() {
             let failure = Failure::from(none).named(quoted(path));
-            let failure = failure.hint("there is nothing that can be verified below it, either");
+            let failure = failure.hint("there is nothing to verify below it either");
             return take(Outcome::failed(path, failure)).map(|()| below.others);
         }
         for found in below.found {
@@ -149,7 +151,7 @@ impl Verify {
         Ok(below.others)
     }
 
-    /// Checks a dataset, or a sparse frame.
+    /// Checks a dataset or a sparse frame.
     fn dataset(
         &self,
         path: &Path,

@@ -22,13 +22,13 @@ use crate::progress;
 use crate::session::Session;
 use crate::text::shown;
 
-/// The format of a file, by `--from` or by the extension of its name.
+/// The format of a file, from `--from` or from its ending.
 pub fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> {
     if let Some(format) = given.or_else(|| Format::of_path(path)) {
         return Ok(format);
     }
     let name = input::name(path);
-    let failure = Failure::usage(format!("the name of {name} does not show its format"));
+    let failure = Failure::usage(format!("the ending of {name} does not tell its format"));
     Err(match path.extension() {
         Some(ending) if ending == "gz" => {
             let plain = path.with_extension("");
@@ -93,14 +93,14 @@ impl Subject for Imported {
     }
 }
 
-/// Details that a file of another format may not state.
+/// Details that a file of another format may not contain.
 #[derive(Args, Clone, Debug)]
 pub struct ImportArgs {
-    /// Format of IN, if its name does not show it
+    /// Format of the input, if its ending does not tell
     #[arg(long, value_name = "FORMAT", value_parser = args::format_read())]
     pub from: Option<Format>,
 
-    /// NumPy types of columns, such as day=datetime64[D],id=u4; those of other CSV columns are guessed
+    /// NumPy types of columns, such as day=datetime64[D],id=u4; the types of other CSV columns are guessed
     #[arg(long, value_name = "NAME=DTYPE,...", value_parser = types)]
     types: Vec<Types>,
 
@@ -108,20 +108,20 @@ pub struct ImportArgs {
     #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
     fill: Vec<String>,
 
-    /// Separator between CSV cells: one character, or 'tab' [default: a comma; a semicolon or a tab if the first line has
-    /// those and no comma; a tab in .tsv]
+    /// Separator of CSV cells: one character, or 'tab' [default: a tab in .tsv; otherwise a comma, or a semicolon or a tab if the
+    /// first line has that and no comma]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// The first line of CSV is a row, not the names of the columns; they become f0, f1 and so on
+    /// Read the first line of CSV as a row; the columns are named f0, f1 and so on
     #[arg(long)]
     no_header: bool,
 
-    /// Only this array of a .npz; otherwise, its arrays are the columns of a table
+    /// Read only this array of a .npz [default: all arrays, as the columns of a table]
     #[arg(long, value_name = "NAME")]
     member: Option<String>,
 
-    /// Cells of CSV that stand for a missing value, except among text; may be repeated
+    /// CSV cell that means a missing value, except in columns of text; may be repeated
     /// [default: NA, N/A, n/a, #N/A, NULL, null]
     #[arg(long, value_name = "TEXT")]
     na: Vec<String>,
@@ -130,7 +130,7 @@ pub struct ImportArgs {
 /// Names with their types.
 type Types = Vec<(String, DType)>;
 
-/// Parses `a=f8,b=datetime64[25s]`. A type with fields contains commas itself, so it must be alone.
+/// Parses `a=f8,b=datetime64[25s]`. A type with fields contains commas, so it must be the only one.
 fn types(text: &str) -> Result<Types, String> {
     let one = |text: &str| {
         let wrong = || format!("'{text}' is not NAME=DTYPE");
@@ -152,12 +152,12 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 impl ImportArgs {
-    /// The columns whose type was given.
+    /// The columns in `--types`.
     pub fn typed(&self) -> impl Iterator<Item = &str> {
         self.types.iter().flatten().map(|(name, _)| name.as_str())
     }
 
-    /// Adds what was given to the options of the library.
+    /// Adds the given options to the options of the library.
     pub fn apply(&self, options: ImportOptions, session: &Session) -> ImportOptions {
         let options = options.threads(session.threads).header(!self.no_header);
         let mut options = with_given!(options, delimiter: self.delimiter);
@@ -179,7 +179,7 @@ impl ImportArgs {
         options
     }
 
-    /// Opens the file at `path`. Reading it shows progress, and ends once the work is asked to stop.
+    /// Opens the file at `path`. Reads count as progress, and fail after a request to stop.
     pub fn open(
         &self,
         path: &Path,

@@ -1,4 +1,4 @@
-//! How what is made is compressed and stored: options of `import` and `convert`.
+//! How new data is compressed and stored: options of `import` and `convert`.
 
 use std::num::NonZeroU64;
 
@@ -20,7 +20,7 @@ pub struct StorageArgs {
     #[command(flatten)]
     filter: FilterArgs,
 
-    /// Checksum of each chunk; for datasets in the layouts blz-doc and carray-doc
+    /// Checksum of each chunk of a dataset; only in the layouts blz-doc and carray-doc
     #[arg(help_heading = DATASET, short = 'k', long, value_name = "CHECKSUM", value_parser = args::checksum(), ignore_case = true)]
     checksum: Option<Checksum>,
 
@@ -28,23 +28,23 @@ pub struct StorageArgs {
     #[arg(help_heading = DATASET, long, value_name = "N", value_parser = positive)]
     chunklen: Option<NonZeroU64>,
 
-    /// Elements per chunk along each axis, such as 100,64,64; in the layouts carray-doc, caterva, b2nd and zarr
+    /// Elements per chunk along each axis, such as 100,64,64; only in the layouts carray-doc, caterva, b2nd and zarr
     #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',', conflicts_with = "chunklen", value_parser = positive)]
     chunkshape: Option<Vec<NonZeroU64>>,
 
-    /// Elements per block, the smallest unit of decompression, along each axis; in the layouts caterva and b2nd
+    /// Elements per block, the smallest unit of decompression, along each axis; only in the layouts caterva and b2nd
     #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',', value_parser = positive)]
     blockshape: Option<Vec<NonZeroU64>>,
 
-    /// Make a directory with one file per chunk; in the layouts caterva and b2nd
+    /// Make a directory with one file per chunk; only in the layouts caterva and b2nd
     #[arg(help_heading = DATASET, long)]
     sparse: bool,
 
-    /// Unused bytes after each chunk, which let it grow in place; in the layouts blz-doc and carray-doc
+    /// Bytes to reserve after each chunk, for growth in place; only in the layouts blz-doc and carray-doc
     #[arg(help_heading = DATASET, long, value_name = "SIZE", value_parser = spare)]
     spare: Option<u32>,
 
-    /// Chunks per file; in the layouts blz-doc and carray-doc, and of a shard in zarr3
+    /// Chunks per file in the layouts blz-doc and carray-doc, or per shard in zarr3
     #[arg(help_heading = DATASET, long, value_name = "N", alias = "superchunk", value_parser = positive)]
     chunks_per_superchunk: Option<NonZeroU64>,
 }
@@ -59,7 +59,7 @@ fn positive(text: &str) -> Result<NonZeroU64, String> {
 }
 
 impl StorageArgs {
-    /// What was given.
+    /// The given settings.
     pub fn storage(&self) -> Storage {
         let mut storage = Storage::default();
         storage.compressor = self.codec.codec;

@@ -14,19 +14,19 @@ use crate::text::quoted;
 
 /// The inputs below a directory.
 pub struct Below {
-    /// In the order of the paths.
+    /// Sorted by path.
     pub found: Vec<Found>,
-    /// Files of other kinds, links and devices, which are skipped.
+    /// The number of skipped entries: files of other kinds, links and devices.
     pub others: u64,
 }
 
-/// Something that can be opened, or the reason why not.
+/// An input, or a folder that cannot be listed.
 pub enum Found {
-    /// A dataset, or anything else that is a directory.
+    /// A dataset, or another input that is a directory.
     Directory(PathBuf),
     /// A Bloscpack file or a frame.
     File(PathBuf),
-    /// A folder that cannot be listed.
+    /// A folder that cannot be listed, or an entry of unknown type.
     Hidden(PathBuf, io::Error),
 }
 
@@ -38,7 +38,7 @@ impl Found {
     }
 }
 
-/// Looks for everything that can be opened. Nothing is looked for inside of a dataset, and links are not followed.
+/// Finds all inputs below a directory. Does not descend into datasets, and does not follow links.
 pub fn below(root: &Path) -> Result<Below, Failure> {
     root.read_dir().about(root)?;
     let mut below = Below {
@@ -52,7 +52,7 @@ pub fn below(root: &Path) -> Result<Below, Failure> {
 }
 
 impl Below {
-    /// Visits a folder and all below it.
+    /// Visits a folder and everything below it.
     fn folder(&mut self, root: PathBuf) {
         let mut open = vec![root];
         while let Some(path) = open.pop() {
@@ -78,7 +78,7 @@ impl Below {
     fn entry(&mut self, entry: &DirEntry, kind: io::Result<FileType>, path: PathBuf) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        // The file is read through its journal.
+        // A journal belongs to the file that is read through it.
         if name.ends_with(".blpk-journal") {
             return;
         }
@@ -93,23 +93,23 @@ impl Below {
     }
 }
 
-/// Notes how many files below a folder were skipped.
+/// Reports the number of skipped files below a folder.
 pub fn note_others(others: u64, root: &Path, session: &Session) {
     let others = match others {
         0 => return,
         1 => "1 file of another kind was".to_owned(),
         others => format!("{others} files of other kinds were"),
     };
-    session.note(format_args!("{}: {others} not looked at", quoted(root)));
+    session.note(format_args!("{}: {others} skipped", quoted(root)));
 }
 
-/// Whether a directory is only a folder, which cannot be opened as a dataset, frame, store or Zarr.
+/// Whether a directory is an ordinary folder, and not a dataset, frame, store or Zarr.
 fn is_plain(path: &Path) -> bool {
     probe(path).is_ok_and(|probed| probed.family == Some(Family::Directory))
 }
 
-/// Whether a file begins as one of ours, or has a name like one, and is no ZIP archive of anything else. Opening a file that cannot
-/// be read reports that.
+/// Whether a file has the first bytes or the ending of one of our formats, and is not a ZIP archive of other files. True for an
+/// unreadable file: opening it reports the error.
 fn is_ours(path: &Path) -> bool {
     let is_known = look(path).map_or(true, |look| look.is_ours);
     let is_archive = || probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
@@ -118,7 +118,7 @@ fn is_ours(path: &Path) -> bool {
     is_known && !(is_archive() && is_other())
 }
 
-/// The path of something below a directory. `.` is left out.
+/// The path of an entry below a directory, without a leading `.`.
 pub fn join(folder: &Path, below: &Path) -> PathBuf {
     match (below.as_os_str().is_empty(), folder == Path::new(".")) {
         (true, _) => folder.to_owned(),

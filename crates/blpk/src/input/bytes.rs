@@ -21,17 +21,17 @@ use crate::text::quoted;
 
 /// The bytes of an input.
 pub enum Bytes {
-    /// A pipe, a device, or a regular file that others may change.
+    /// A pipe, a device, or a regular file that other programs may change meanwhile.
     Plain(File),
-    /// A regular file as its last change left it.
+    /// A regular file as its last complete change left it.
     Snapshot(Box<Snapshot>),
     /// An object of a store, or a file of a web server.
     Object(SharedSource),
 }
 
 impl Bytes {
-    /// Takes a snapshot of the file at `path`, through its journal if a change was interrupted. A file that allows
-    /// none is read as it is.
+    /// Takes a snapshot of the file at `path`, through its journal if a change was interrupted. If no snapshot is possible,
+    /// falls back to `plain`.
     pub fn of(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
         match Snapshot::open(path).map_err(Error::from) {
             Ok(snapshot) => {
@@ -49,7 +49,7 @@ impl Bytes {
         }
     }
 
-    /// The open file; an object has none.
+    /// The open file; `None` for an object.
     pub fn file(&self) -> Option<&File> {
         match self {
             Self::Plain(file) => Some(file),
@@ -58,7 +58,7 @@ impl Bytes {
         }
     }
 
-    /// The same by position.
+    /// The bytes by position.
     pub fn positions(&self) -> &(dyn ReadAt + Send + Sync) {
         match self {
             Self::Plain(file) => file,
@@ -68,8 +68,8 @@ impl Bytes {
     }
 }
 
-/// The bytes of a regular file or an object from the position on at which it was opened, read by several threads at once.
-/// Standard input may be shared, so it need not be at its beginning.
+/// The bytes of a regular file or an object from the position at which it was opened; several threads may read at once. A shared
+/// standard input may not be at its beginning.
 pub struct Rest {
     bytes: Arc<Bytes>,
     start: u64,
@@ -85,7 +85,7 @@ impl Rest {
         }
     }
 
-    /// Whether there are bytes from this position on.
+    /// Whether there are bytes at or after this position.
     pub fn reaches_past(&self, end: u64) -> io::Result<bool> {
         retry(|| self.read_at(end, &mut [0])).map(|count| count > 0)
     }
@@ -108,7 +108,7 @@ impl ReadAt for Rest {
     }
 
     fn size(&self) -> io::Result<u64> {
-        // It may be past the end: then nothing is left.
+        // Saturates: the start may be past the end.
         Ok(self.bytes.positions().size()?.saturating_sub(self.start))
     }
 
@@ -130,14 +130,14 @@ impl ReadAt for Rest {
     }
 
     fn will_read(&self, ranges: &[Range<u64>]) {
-        // An object is always read from its beginning, and a file is not fetched ahead.
+        // Only objects are fetched ahead, and they always start at 0.
         if self.start == 0 {
             self.bytes.positions().will_read(ranges);
         }
     }
 }
 
-/// The bytes of an input in order, shown as progress.
+/// The bytes of an input in order. Reads count as progress.
 pub struct InputReader<'a> {
     bytes: &'a Bytes,
     progress: &'a Progress,
@@ -167,7 +167,7 @@ impl Read for InputReader<'_> {
     }
 }
 
-/// Tries again where a signal has ended the call.
+/// Repeats a read that a signal has interrupted.
 pub(super) fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match read() {
@@ -179,16 +179,16 @@ pub(super) fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<u
 
 /// The note on a file or dataset whose last writer did not finish a change.
 pub const INTERRUPTED: &str = "a change was interrupted";
-/// How such a file is read.
+/// The note on how such a file is read.
 pub const FROM_JOURNAL: &str = "reading the result of the change, in part from the journal";
-/// How such a file is written.
+/// The note after a writer has opened such a file.
 pub const COMPLETED: &str = "it has now been completed";
 
 /// A regular file that may have a journal.
 pub struct Journaled<'a>(pub &'a Path);
 
 impl Subject for Journaled<'_> {
-    /// Names its journal, too, if that is needed.
+    /// Also names the journal if the file is incomplete without it.
     fn explain(&self, failure: Failure) -> Failure {
         let name = quoted(self.0);
         let Some(error) = failure.error() else {
@@ -209,7 +209,7 @@ impl Subject for Journaled<'_> {
                 let hint = format!("{}: {hint}", incomplete());
                 failure.named(name).hint(hint)
             }
-            // The system does not say which of the two files the error is about.
+            // The system does not tell which of the two files the error is about.
             Code::Io if !is_busy(error) && is_marked(self.0) => {
                 let both = format!("{name}, with its journal {}", quoted(&journal(self.0)));
                 let hint = "a change was interrupted, so both files must be readable";
@@ -222,12 +222,12 @@ impl Subject for Journaled<'_> {
     }
 }
 
-/// Whether a change to this file was begun and not ended.
+/// Whether this file has the mark of an unfinished change.
 pub fn is_marked(path: &Path) -> bool {
     probe(path).is_ok_and(|probe| probe.is_marked)
 }
 
-/// The path of a file's journal: next to the file, not next to a link to it.
+/// The path of a file's journal. If `path` is a link, the journal is next to the file, not next to the link.
 pub fn journal(path: &Path) -> PathBuf {
     let link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     let real = link.then(|| fs::canonicalize(path).ok()).flatten();

@@ -1,4 +1,4 @@
-//! Input for a file that is changed in place: Ctrl-C ends the wait for it.
+//! Input that Ctrl-C interrupts, even while a read waits. Used to change files in place.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,14 +12,14 @@ use crate::interrupt;
 use crate::progress::Progress;
 use bloscpack::wire::internal::to_u64;
 
-/// Bytes of one read from a pipe, which hardly ever has more.
+/// Bytes of one read from a pipe. Pipes rarely hold more.
 const PIECE_LEN: usize = 64 << 10;
-/// Pieces that are read ahead.
+/// The number of pieces to read ahead.
 const AHEAD: usize = 2;
 
-/// The bytes of an input, shown as progress. Reading fails once the work is asked to stop.
+/// The bytes of an input. Reads count as progress, and fail after a request to stop.
 pub enum InterruptibleReader<'a> {
-    /// Reading a regular file never waits, and an object answers within some time.
+    /// A regular file, whose reads never wait, or an object, which answers within some time.
     Regular(InputReader<'a>),
     Pipe(Pump, &'a Progress),
 }
@@ -36,12 +36,11 @@ pub struct Pump {
 enum Piece {
     /// An empty piece is the end.
     Read(io::Result<Vec<u8>>),
-    /// The work is asked to stop.
+    /// A request to stop.
     Wake,
 }
 
 impl<'a> InterruptibleReader<'a> {
-    /// Begins to read.
     pub fn begin(input: &'a Input, progress: &'a Progress) -> io::Result<Self> {
         Ok(match input.length() {
             Some(_) => Self::Regular(input.reader(progress)),
@@ -49,7 +48,7 @@ impl<'a> InterruptibleReader<'a> {
         })
     }
 
-    /// As [`read`](Read::read), but returns nothing if no byte arrives before the deadline.
+    /// As [`read`](Read::read), but returns `None` if no byte arrives before the deadline.
     pub fn read_until(
         &mut self,
         buffer: &mut [u8],
@@ -79,10 +78,10 @@ impl Pump {
         let (sender, pieces) = sync_channel(AHEAD);
         let waker = sender.clone();
         interrupt::set_waker(Box::new(move || match waker.try_send(Piece::Wake) {
-            // No reader waits while there is a piece to take.
+            // If the channel is full, the reader does not wait.
             Ok(()) | Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => {}
         }));
-        // The thread is never joined: it may wait forever.
+        // The thread is never joined: its read may wait forever.
         thread::Builder::new().spawn(move || pump(file, &sender))?;
         Ok(Self {
             pieces,
@@ -115,7 +114,7 @@ impl Pump {
 
     fn next(&self, deadline: Option<Instant>) -> Result<Piece, RecvTimeoutError> {
         match deadline {
-            // Saturates: after the deadline there is nothing to wait for.
+            // Saturates: the deadline may have passed.
             Some(deadline) => {
                 let wait = deadline.saturating_duration_since(Instant::now());
                 self.pieces.recv_timeout(wait)
@@ -125,7 +124,7 @@ impl Pump {
     }
 }
 
-/// Reads to the end or to the first error, as fast as the pieces are taken.
+/// Reads to the end or to the first error, and waits while the channel is full.
 fn pump(mut file: File, pieces: &SyncSender<Piece>) {
     loop {
         let mut piece = vec![0; PIECE_LEN];

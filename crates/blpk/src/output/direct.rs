@@ -1,4 +1,4 @@
-//! Standard output, devices, FIFOs: written directly.
+//! Outputs that are written directly: standard output, devices and FIFOs.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write};
@@ -11,17 +11,16 @@ use bloscpack::wire::internal::to_u64;
 #[derive(Debug)]
 pub struct DirectFile {
     file: File,
-    /// Whether it is a terminal.
     pub terminal: bool,
-    /// Whether binary data may go to a terminal.
+    /// Whether binary data may be written to a terminal.
     force: bool,
     /// Bytes written.
     pub written: u64,
-    /// The reader has gone.
+    /// Whether the reader has closed the pipe.
     pub broken: bool,
-    /// Binary data was kept from the terminal.
+    /// Whether binary data for a terminal was refused.
     pub refused: bool,
-    /// The same file, opened again, if it is an empty regular one: its header can be filled in at the end.
+    /// The same file, opened again, if it is an empty regular file: its header can be filled in at the end.
     pub whole: Option<SyncingFile>,
 }
 
@@ -39,14 +38,14 @@ impl DirectFile {
         }
     }
 
-    /// Takes over standard output. What is redirected to an empty file can be written at any position.
+    /// Takes over standard output. If it is redirected to an empty file, it can be written at any position.
     pub fn standard(file: File, session: &Session) -> io::Result<Self> {
         let whole = reopened(&file)?.map(SyncingFile::temporary);
         let direct = Self::new(file, session);
         Ok(Self { whole, ..direct })
     }
 
-    /// Moves the position that other processes share to the end of what was written, and returns the length of that.
+    /// Moves the position that other processes share to the end of the written bytes, and returns their number.
     pub fn settle(&self) -> io::Result<u64> {
         match &self.whole {
             Some(_) if self.written == 0 => (&self.file).seek(SeekFrom::End(0)),
@@ -54,7 +53,7 @@ impl DirectFile {
         }
     }
 
-    /// Whether the other end of a pipe has gone.
+    /// Whether the reader of a pipe has closed it.
     #[cfg(unix)]
     pub fn is_abandoned(&self) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -64,7 +63,7 @@ impl DirectFile {
         polled.is_ok() && ends.iter().any(|end| end.revents().intersects(gone))
     }
 
-    /// Whether the other end of a pipe has gone: known when it is written to.
+    /// Whether the reader of a pipe has closed it. On this system only a write shows that.
     #[cfg(not(unix))]
     pub fn is_abandoned(&self) -> bool {
         self.broken
@@ -92,8 +91,8 @@ impl Write for DirectFile {
 
 /// Opens standard output again, for reading and writing at any position, if it is an empty regular file.
 ///
-/// A file with content stays what it is: ours would not begin where the readers of the whole file look for it. The same
-/// holds for a file that is opened for appending, and for one that standard error goes to, too.
+/// A file that already has content, is opened for appending, or also receives standard error is written as a stream: our bytes
+/// would not begin at its start.
 #[cfg(target_os = "linux")]
 fn reopened(file: &File) -> io::Result<Option<File>> {
     use rustix::fs::{OFlags, fcntl_getfl};
@@ -107,7 +106,7 @@ fn reopened(file: &File) -> io::Result<Option<File>> {
     if is_shared || fcntl_getfl(file)?.contains(OFlags::APPEND) {
         return Ok(None);
     }
-    // Without the permission to read it, it is a stream.
+    // Without read permission, the output stays a stream.
     let again = File::options()
         .read(true)
         .write(true)
@@ -115,20 +114,20 @@ fn reopened(file: &File) -> io::Result<Option<File>> {
     Ok(again.ok())
 }
 
-/// Opens standard output again. Here the system cannot do that.
+/// Opens standard output again, which this system does not support.
 #[cfg(not(target_os = "linux"))]
 fn reopened(_: &File) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Whether it is the error of a pipe whose reader has gone.
+/// Whether it is the error of a pipe that its reader has closed.
 pub fn is_broken_pipe(error: &io::Error) -> bool {
     const NOT_CONNECTED: i32 = 233;
     let is_closed = cfg!(windows) && error.raw_os_error() == Some(NOT_CONNECTED);
     is_closed || error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// Bytes that are in no text, and may upset a terminal.
+/// Whether a byte occurs in no text and may disturb a terminal.
 fn is_binary(byte: &u8) -> bool {
     matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
 }
@@ -147,7 +146,7 @@ pub fn stdout() -> io::Result<File> {
     Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
 }
 
-/// The error of writing to standard output that was closed when the process began: known on Linux only.
+/// Returns an error if standard output was closed when the process began. Only Linux shows that.
 pub fn check_closed() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     closed::check()?;
@@ -156,8 +155,8 @@ pub fn check_closed() -> io::Result<()> {
 
 /// Whether standard output was closed when the process began.
 ///
-/// Before `main`, the standard library opens `/dev/null` in place of a closed stream, so that no other file gets its descriptor, and
-/// writes succeed. Later this cannot be distinguished from a parent that discards the output.
+/// Before `main`, the standard library opens `/dev/null` in place of a closed stream, and writes succeed. After that, a closed
+/// stream cannot be distinguished from a parent that discards the output.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a function that runs before main")]
 mod closed {
@@ -166,8 +165,8 @@ mod closed {
 
     static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-    // SAFETY: each entry of this section is a function that is called once, by the C library, before `main`. This one needs nothing that
-    // the standard library sets up there.
+    // SAFETY: each entry of this section is a function that the C library calls once, before `main`. This one uses nothing that the
+    // standard library sets up before `main`.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static AT_START: extern "C" fn() = look;

@@ -1,4 +1,4 @@
-//! A file that appears under its name only when it is complete, and which files it may replace.
+//! Files that appear under their names when they are complete, and the rules for replacing existing files.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -24,9 +24,9 @@ pub struct NewFile {
     pub file: SyncingFile,
     temporary: TempPath,
     target: PathBuf,
-    /// The file that has the name now.
+    /// The existing file that it replaces.
     pub replaced: Option<Metadata>,
-    /// When its content was changed, if that is not now.
+    /// The modification time to set; `None` for the present.
     pub modified: Option<SystemTime>,
 }
 
@@ -37,9 +37,9 @@ impl NewFile {
         Self::make(target, None, permissions.or_else(usual_permissions))
     }
 
-    /// Begins a file that replaces another. It is private, and gets the permissions of the old one when it is complete.
+    /// Begins a file that replaces another. It is private until it is complete, and then gets the permissions of the old file.
     pub fn replace(target: PathBuf, old: Metadata) -> io::Result<Self> {
-        // Elsewhere the permissions of a file do not keep it from being replaced.
+        // On other systems, a read-only file can be replaced.
         if cfg!(windows) && old.permissions().readonly() {
             let what = "the file is read-only";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
@@ -53,7 +53,7 @@ impl NewFile {
         replaced: Option<Metadata>,
         permissions: Option<Permissions>,
     ) -> io::Result<Self> {
-        // Only in this form do all calls of Windows take a long path.
+        // All Windows calls accept a long path only in its canonical form.
         let target = match real_path(&target) {
             Some(real) if cfg!(windows) => real,
             _ => target,
@@ -66,7 +66,7 @@ impl NewFile {
         let made = builder.tempfile_in(parent(&target));
         let (file, temporary) = made.map_err(|error| without_path(&error))?.into_parts();
         pending.push(temporary.to_path_buf());
-        // Without locks, what a killed run leaves is not recognized later.
+        // The lock shows later runs that the file is in use. On file systems without locks, files of killed runs stay.
         let _ = file.try_lock();
         Ok(Self {
             file: SyncingFile::new(file),
@@ -82,38 +82,38 @@ impl NewFile {
         parent(&self.target)
     }
 
-    /// One path of the target for all spellings of it.
+    /// The same path for all spellings of the target.
     pub fn real_path(&self) -> Option<PathBuf> {
         real_path(&self.target)
     }
 
-    /// Takes over another file of the same folder or one below, with the permissions that it would have had.
+    /// Takes over another file in the same folder or below it, and gives it the permissions of this one.
     pub fn adopt(&mut self, made: &Path) -> io::Result<()> {
         let file = File::options().read(true).write(true).open(made)?;
         file.set_permissions(self.file.get_ref().metadata()?.permissions())?;
-        // Closes the old one, which Windows would not replace.
+        // Closes the old file, which Windows would not replace otherwise.
         self.file = SyncingFile::new(file);
         let _pending = interrupt::pending();
         fs::rename(made, &self.temporary)
     }
 
-    /// Gives it its name, and returns its length.
+    /// Gives the file its name, and returns its length.
     pub fn commit(mut self) -> io::Result<u64> {
         let length = self.file.get_ref().metadata()?.len();
         if let Some(old) = &self.replaced {
             copy_owners(self.file.get_ref(), old)?;
         }
         if let Some(time) = self.modified {
-            // Not every file system takes it, and the content is what counts.
+            // Not every file system stores it, and only the content matters.
             let _ = self.file.get_ref().set_modified(time);
         }
-        // Otherwise a power cut may leave the name without the content.
+        // Without this, a power cut could leave the name without the content.
         self.file.sync()?;
         self.appear()?;
         Ok(length)
     }
 
-    /// Gives it its name, which from then on survives a power cut.
+    /// Gives the file its name, and syncs the folder: the name survives a power cut.
     fn appear(self) -> io::Result<()> {
         let (target, is_new) = (self.target.clone(), self.replaced.is_none());
         self.rename()?;
@@ -133,7 +133,7 @@ impl NewFile {
         };
         match done {
             Ok(()) => {}
-            // Some file systems can only rename. The file did not exist a moment ago.
+            // Some file systems have no hard links, and can only rename.
             Err(error) if cannot_link(&error.error) && !self.target.exists() => {
                 error.path.persist(&self.target)?;
             }
@@ -167,34 +167,34 @@ fn usual_permissions() -> Option<Permissions> {
     None
 }
 
-/// Symbolic links that are followed at most, as in Linux.
+/// The most symbolic links to follow, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// The file that an output path leads to, symbolic links followed.
+/// The file that an output path leads to, after its symbolic links.
 pub enum Destination {
-    /// Nothing yet.
+    /// No file yet.
     New(PathBuf),
     /// A regular file.
     Regular(PathBuf, Metadata),
-    /// A device, a FIFO, a directory: not replaced.
+    /// A device, a FIFO or a directory, which is never replaced.
     Special(Metadata),
 }
 
 impl Destination {
-    /// Finds out what is at `path`.
+    /// Looks up `path`.
     pub fn of(path: &Path) -> io::Result<Self> {
         check_name(path)?;
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Ok(Self::Regular(follow(path)?, metadata)),
             Ok(metadata) => Ok(Self::Special(metadata)),
-            // This may be a symbolic link to a missing file, which will be created.
+            // A symbolic link to a missing file: that file will be created.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::New(follow(path)?)),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Refuses a name that means something else on this system, before bytes go to a device or to another file.
+/// Refuses a name that this system would map to a device or to another file.
 pub fn check_name(path: &Path) -> io::Result<()> {
     let name = path.file_name().and_then(OsStr::to_str);
     match name.filter(|_| cfg!(windows)) {
@@ -209,41 +209,41 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     for _ in 0..MAX_LINKS {
         match fs::read_link(&place) {
             Ok(link) => place = parent(&place).join(link),
-            // Not a link, or nothing there.
+            // Not a link, or it does not exist.
             Err(_) => return Ok(place),
         }
     }
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// Whether it is a disk or the like, whose content would be lost.
+/// Whether it is a block device, such as a disk, whose content would be lost.
 #[cfg(unix)]
 pub fn is_block_device(metadata: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
     metadata.file_type().is_block_device()
 }
 
-/// Whether it is a disk or the like, whose content would be lost.
+/// Whether it is a block device, such as a disk, whose content would be lost.
 #[cfg(not(unix))]
 pub fn is_block_device(_: &Metadata) -> bool {
     false
 }
 
-/// Which existing files an output may replace. It is known by what will be written: `compress -f *.csv` must not write
-/// compressed data over a file of another kind, nor `decompress -f *.blp` plain data over a compressed one.
+/// The existing files that an output may replace. They are of the same kind as the output: `compress -f *.csv` must not write
+/// compressed data over plain files, and `decompress -f *.blp` must not write plain data over compressed files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaces {
     /// Compressed data replaces compressed files.
     Compressed,
     /// Plain data replaces all other files.
     Plain,
-    /// The name of the output follows from that of the input, so it was not typed by mistake.
+    /// Any file: the name of the output is derived from the input, and was not mistyped.
     Any,
 }
 
 impl Replaces {
-    /// The refusal to replace the file at `path`. An empty file has nothing to lose; one that may not be read is known by its
-    /// name.
+    /// The refusal to replace the file at `path`, if any. An empty file may always be replaced; an unreadable file is
+    /// recognized by its ending.
     pub fn refusal(
         self,
         path: &Path,
@@ -260,7 +260,7 @@ impl Replaces {
         Ok(self.refusal_of(&found, name, session))
     }
 
-    /// The same for what looks like this. With `-f`, that does not help, and the command was probably not meant.
+    /// The same for a file that was already looked at. With `-f`, the refusal is wrong usage: the command was probably a mistake.
     pub fn refusal_of(self, found: &Look, name: &str, session: &Session) -> Option<Failure> {
         let what = match self {
             _ if found.is_empty => return None,

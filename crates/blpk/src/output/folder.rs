@@ -1,4 +1,4 @@
-//! A folder that appears under its name only when it is complete, and which folders it may replace.
+//! Folders that appear under their names when they are complete, and the rules for replacing existing folders.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -20,7 +20,7 @@ use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
 use crate::text::{is_url, quoted};
 
-/// The content of a folder, which replaces only its like.
+/// The content of a folder. A folder replaces only a folder of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderKind {
     Dataset,
@@ -32,7 +32,7 @@ pub enum FolderKind {
 }
 
 impl FolderKind {
-    /// What the folder at `path` is, if that is not of this kind.
+    /// A description of the folder at `path`, if it is of another kind.
     fn other(self, path: &Path) -> Result<Option<&'static str>, Failure> {
         Ok(match self {
             Self::Dataset if is_sparse_frame(path)? => Some("a Blosc2 frame"),
@@ -46,8 +46,8 @@ impl FolderKind {
     }
 }
 
-/// Begins a folder at `path`, made from what is at `input`, in a temporary folder that is as private. There is none if the library
-/// itself replaces a dataset, in a single change. Returns whether there is something to replace, too.
+/// Begins a folder at `path`, made from `input`: returns a temporary folder that is as private as the input, or `None` if the
+/// library itself replaces a dataset in a single change. Also returns whether the folder replaces an existing one.
 pub fn begin(
     path: &Path,
     kind: FolderKind,
@@ -74,7 +74,7 @@ pub fn begin(
     Ok((made.transpose()?, true))
 }
 
-/// Puts what was made in its place, unless the user has stopped the work.
+/// Moves the temporary folder to its path, unless the user has stopped the work.
 pub fn put(
     made: TempDir,
     path: &Path,
@@ -114,7 +114,7 @@ pub fn put(
     sync_folder(path).map_err(failed)
 }
 
-/// Makes a temporary folder beside `path`, for what is made from `input`.
+/// Makes a temporary folder beside `path`, as private as `input`.
 pub fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
     let made = make_folder(Some(parent(path)), folder_permissions(input));
     made.about(path)
@@ -122,7 +122,7 @@ pub fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
 
 /// The folder that a new one replaces. A sparse frame is locked against other changes.
 struct Replaced {
-    /// `None` if it is damaged, or no frame.
+    /// `None` if the folder is damaged or not a frame.
     _locked: Option<Frame>,
     dir: TempDir,
 }
@@ -137,7 +137,7 @@ impl Replaced {
             Err(error) if is_busy(&error) => return Err(error).about(path),
             locked => locked.ok(),
         };
-        // The signal handler must not know this folder: for a moment it contains the only copy.
+        // The signal handler must not remove this folder: for a moment it contains the only copy.
         let dir = temporary().tempdir_in(parent(path));
         let dir = dir.map_err(|error| without_path(&error)).about(path)?;
         // Windows renames no directory in which a file is open.
@@ -145,15 +145,15 @@ impl Replaced {
         Ok(Self { _locked, dir })
     }
 
-    /// Gives the name to the new frame, and keeps the old one until this is dropped.
+    /// Gives the path to the new folder, and keeps the old folder until this is dropped.
     fn swap(&self, new: &Path, path: &Path) -> io::Result<()> {
         let old = self.dir.path().join("old");
         if exchange(new, path).is_ok() {
-            // If this fails, the old frame is left over, but nothing is lost.
+            // If this fails, the old folder is left over, but nothing is lost.
             let _ = fs::rename(new, old);
             return Ok(());
         }
-        // Where two names cannot be exchanged, there is a moment without either.
+        // If the system cannot exchange two names, neither folder has the name for a moment.
         fs::rename(path, &old)?;
         fs::rename(new, path).inspect_err(|_| {
             let _ = fs::rename(&old, path);
@@ -178,7 +178,7 @@ fn is_zarr(path: &Path) -> bool {
     probe(path).is_ok_and(|probed| probed.family == Some(Family::Zarr))
 }
 
-/// Whether there is something at `path` that is to be replaced.
+/// Whether `path` is an existing directory to replace. Refuses everything that cannot be replaced.
 fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
     if is_standard_output(path) {
         let title = "a dataset or sparse frame is a directory, and cannot go to standard output";
@@ -195,13 +195,13 @@ fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Fai
     }
 }
 
-/// The failure to replace something that -f does not replace.
+/// The refusal to replace something that `-f` does not replace.
 fn in_the_way(path: &Path, what: &str) -> Failure {
     let title = format!("output {} already exists and is {what}", quoted(path));
     Failure::new(Status::Failed, title).hint("-f does not replace it; choose another name")
 }
 
-/// Refuses an output that is the input, under whatever name, or is inside it.
+/// Refuses an output that is the input, under any name, or is inside it.
 pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
     let real = |path: &Path| {
         let folder = parent(path).canonicalize().ok()?;
@@ -258,7 +258,7 @@ fn readable(path: &Path) -> Option<u32> {
     Some((mode & 0o444) | 0o400)
 }
 
-/// The permissions that a directory made from `input` may have at most. Here the folder decides.
+/// The most permissions for a directory made from `input`. On this system the parent folder decides.
 #[cfg(not(unix))]
 fn folder_permissions(_: &Path) -> Option<Permissions> {
     None

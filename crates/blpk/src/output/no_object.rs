@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::remote;
 use crate::session::Session;
 
-/// No object.
+/// An object, which cannot exist.
 pub enum NewObject {}
 
 impl NewObject {

@@ -1,4 +1,4 @@
-//! An object at a URL: an output that appears when it is complete.
+//! An object at a URL, which appears when it is complete.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -21,13 +21,13 @@ use crate::text::quoted;
 pub struct NewObject {
     url: PathBuf,
     writer: RemoteWriter,
-    /// A temporary file, for data whose beginning is known at its end. `None` for data that is sent as it comes.
+    /// A temporary file for data whose header is filled in at the end. `None` for data that is sent directly.
     spool: Option<SyncingFile>,
     progress: Progress,
 }
 
 impl NewObject {
-    /// Begins an object, and returns whether it replaces another, as -f allows.
+    /// Begins an object. Also returns whether it replaces an existing object, which needs `-f`.
     pub fn begin(
         path: &Path,
         replaces: Replaces,
@@ -54,7 +54,7 @@ impl NewObject {
             }
         }
         let spool = match replaces {
-            // Text and plain bytes are written from the first to the last.
+            // Text and plain bytes are written in order.
             Replaces::Plain | Replaces::Any => None,
             Replaces::Compressed => {
                 let file = tempfile::tempfile().about(&name)?;
@@ -70,12 +70,11 @@ impl NewObject {
         Ok((object, is_there))
     }
 
-    /// Its URL.
     pub fn url(&self) -> &Path {
         &self.url
     }
 
-    /// The temporary file, if there is one.
+    /// The temporary file, if any.
     pub fn seekable(&self) -> Option<&SyncingFile> {
         self.spool.as_ref()
     }
@@ -88,7 +87,7 @@ impl NewObject {
         }
     }
 
-    /// Takes over a file, in place of what would have been written.
+    /// Takes over a file as the content of the object.
     pub fn adopt(&mut self, made: &Path) -> io::Result<()> {
         let mut file = File::open(made)?;
         match &mut self.spool {
@@ -104,7 +103,7 @@ impl NewObject {
         let Some(spool) = self.spool else {
             return writer.finish();
         };
-        // An upload that is stopped has to be taken back.
+        // A stopped upload must be cancelled at the server.
         let _deferred = Deferred::begin();
         let mut file = spool.get_ref();
         let length = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! A file that is synced while it is written, so that little is left to wait for at its end.
+//! A file that is synced while it is written. The final sync then takes little time.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,7 +19,7 @@ pub struct SyncingFile {
     file: File,
     /// Bytes written since the last sync.
     unsynced: AtomicU64,
-    /// `None` inside if no thread could be started. Then everything is synced at the end.
+    /// Contains `None` if no thread could be started. Then everything is synced at the end.
     syncer: OnceLock<Option<Syncer>>,
 }
 
@@ -48,14 +48,13 @@ impl SyncingFile {
         }
     }
 
-    /// The file itself.
     pub fn get_ref(&self) -> &File {
         &self.file
     }
 
-    /// Returns when all of it would survive a power cut.
+    /// Syncs the file: all of it then survives a power cut.
     ///
-    /// The system reports an error of writing back only once, perhaps to the thread. It is returned here in any case.
+    /// The system reports a write-back error only once, perhaps to the thread. This returns the error of either.
     pub fn sync(&mut self) -> io::Result<()> {
         if let Some(Syncer { poke, thread }) = self.syncer.take().flatten() {
             drop(poke);

@@ -1,4 +1,4 @@
-//! Temporary files and folders, in the folder of an output where it is to be renamed.
+//! Temporary files and folders. Those to be renamed are in the folder of the output.
 
 use std::fs::{self, DirEntry, File, Permissions};
 use std::io;
@@ -12,13 +12,13 @@ use crate::interrupt;
 use crate::session::Session;
 use crate::text::quoted;
 
-/// Not that of the files by which the library replaces a file: those belong to a journal.
+/// Differs from the prefix of the library's own replacement files, which belong to a journal.
 const PREFIX: &str = ".blpk-out-";
 const SUFFIX: &str = ".tmp";
 
-/// Most entries of a folder that are listed: a loop over the files of a large folder must not list all of it each time.
+/// The most entries of a folder to list: a loop over the files of a large folder must not list all of it each time.
 const LOOK: usize = 1000;
-/// A file that is younger may not be locked yet.
+/// A younger file may not be locked yet.
 const AGE: Duration = Duration::from_secs(60);
 
 /// The folder that contains `path`.
@@ -29,14 +29,14 @@ pub fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Names temporary files and directories.
+/// Builds temporary files and directories with our names.
 pub fn temporary() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     builder
 }
 
-/// Makes a private folder, in this one or where the system has its own. The handler of signals removes it, too.
+/// Makes a private folder in `within`, or else in the temporary folder of the system. The signal handler removes it.
 pub fn make_folder(within: Option<&Path>, permissions: Option<Permissions>) -> io::Result<TempDir> {
     let mut builder = temporary();
     if let Some(permissions) = permissions {
@@ -61,18 +61,16 @@ pub fn without_path(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), text)
 }
 
-/// Makes a new name in the folder of `path` survive a power cut.
+/// Syncs the folder of `path`: a new name in it survives a power cut.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     match Disk::new(parent(path)).sync() {
-        // Files may be added to such a folder, but its content may not be listed.
+        // A folder that may be written but not read cannot be synced.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         done => done,
     }
 }
 
-/// Removes temporary files in a folder that nobody writes any more.
-///
-/// While a file is written, its writer holds a lock on it, which ends with the process.
+/// Removes temporary files that killed runs have left in a folder. A running writer holds a lock on its file.
 pub fn remove_left_over(folder: &Path, session: &Session) {
     let entries = fs::read_dir(folder).into_iter().flatten().take(LOOK);
     for entry in entries.flatten().filter(is_left_over) {
@@ -80,7 +78,7 @@ pub fn remove_left_over(folder: &Path, session: &Session) {
         if fs::remove_file(&path).is_ok() {
             let name = quoted(&path);
             session.note(format_args!(
-                "{name}, which an interrupted run has left, is removed"
+                "removed {name}, which an interrupted run had left"
             ));
         }
     }

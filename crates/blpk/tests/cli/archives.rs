@@ -94,7 +94,7 @@ fn archives_are_not_changed() {
         &["dataset", "append", "stored.zip", "table"],
         &["dataset", "repair", "stored.zip"],
     ] {
-        folder.run(args).failed(2, "an archive is only read");
+        folder.run(args).failed(2, "an archive is read-only");
     }
     assert_eq!(folder.read("stored.zip"), before);
 }

@@ -16,7 +16,7 @@ fn samples(count: u32) -> Vec<u8> {
         .collect()
 }
 
-/// The text for people of a run with `-v`.
+/// The human-readable text of a run with `-v`.
 fn told(folder: &Folder, args: &[&str], input: &[u8]) -> String {
     let ran = folder.run_with(args, input);
     assert_eq!(ran.status, 0, "{}", ran.stderr);

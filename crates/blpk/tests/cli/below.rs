@@ -59,7 +59,7 @@ const FOUND: [&str; 6] = [
 ];
 
 fn lines(ran: Ran) -> Vec<String> {
-    let text = String::from_utf8(ran.noted("'backup': 3 files of other kinds were not looked at"));
+    let text = String::from_utf8(ran.noted("'backup': 3 files of other kinds were skipped"));
     text.unwrap().lines().map(str::to_owned).collect()
 }
 

@@ -352,7 +352,7 @@ fn a_directory_of_datasets_is_none_itself() {
 fn ls_finds_the_datasets_below() {
     let folder = copied();
     let path = "bcolz/zipline_minute_equities.bcolz";
-    let others = "1 file of another kind was not looked at";
+    let others = "1 file of another kind was skipped";
     let text = folder.run(["ls", path]).noted(others);
     let text = String::from_utf8(text).unwrap();
     let line = format!(

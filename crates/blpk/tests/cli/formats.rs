@@ -292,7 +292,7 @@ fn archives_of_numpy() {
     folder.write("t.tsv.gz", "");
     folder
         .run(["import", "t.tsv.gz", "u"])
-        .failed(2, "does not show its format");
+        .failed(2, "does not tell its format");
     folder
         .run(["import", "unlike.npz", "u", "--member", "c"])
         .failed(2, "it has a, b");

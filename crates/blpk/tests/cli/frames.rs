@@ -797,5 +797,5 @@ fn an_array_grows_along_an_axis() {
     let resize = ["dataset", "resize", "a.npy", "1,2"];
     folder
         .run(resize)
-        .failed(2, "another length along each axis");
+        .failed(2, "can change its length along each axis");
 }

@@ -732,7 +732,7 @@ fn a_cut_stream_is_no_whole_one() {
         let lines = "some text\n".repeat(50);
         let pack = args(&[&["records", "pack"], form, &["-"]]);
         let stream = folder.run_with(pack, &lines).succeeded();
-        // The end mark has 16 bytes, and the digest of the file's kind.
+        // A digest of the file's kind follows the end mark of 16 bytes.
         let digest = if form.contains(&"None") {
             0
         } else if form.contains(&"sha256") {

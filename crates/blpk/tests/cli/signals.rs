@@ -132,7 +132,7 @@ fn what_a_killed_run_leaves_is_removed_by_a_later_one() {
     assert_eq!(folder.names(), ["data", "data.blp"]);
 }
 
-/// Starts another compression beside a temporary file that is there.
+/// Starts another compression beside an existing temporary file.
 fn begin_another(folder: &Folder, left: &str) -> Child {
     let mut command = with_default_signals(BLPK);
     command
@@ -265,7 +265,7 @@ fn interruption_while_waiting_for_readers() {
         .current_dir(folder.path(""));
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let journal = folder.path("a.blp.blpk-journal");
-    // The head alone has 32 bytes.
+    // The head alone is 32 bytes long.
     wait_for(|| {
         std::fs::metadata(&journal)
             .is_ok_and(|it| it.len() > 32)

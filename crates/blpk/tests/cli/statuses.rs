@@ -118,7 +118,7 @@ fn no_flipped_bit_goes_unnoticed() {
         let mut flipped = packed.clone();
         flipped[at] ^= 1 << (at % 8);
         let ran = read(&folder, &["d"], &flipped);
-        // A typesize in the header is only informative; all else must show.
+        // The typesize in the header is only informative; every other change must be reported.
         if ran.status == 0 {
             assert_eq!(ran.stdout, ramp(200), "byte {at}");
         } else {

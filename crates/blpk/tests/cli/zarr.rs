@@ -88,7 +88,7 @@ fn only_zarr_is_replaced_and_only_with_f() {
     table(&folder);
     folder
         .run(["convert", "t", "a.zarr"])
-        .noted("6 chunks taken");
+        .noted("6 chunks copied");
     let before = folder.read("a.zarr/id/c/0");
     folder
         .run(["convert", "t", "a.zarr"])
@@ -119,7 +119,7 @@ fn damage_is_reported_with_the_file() {
     table(&folder);
     folder
         .run(["convert", "t", "a.zarr"])
-        .noted("6 chunks taken");
+        .noted("6 chunks copied");
     folder.write("a.zarr/n/c/1", b"not a chunk, but text".as_slice());
     let ran = folder.run(["verify", "a.zarr"]).status_is(3);
     let said = format!("{}{}", ran.text(), ran.stderr);

@@ -1,4 +1,4 @@
-//! `blpk dataset attrs`: the attributes that users have set.
+//! `blpk dataset attrs`: prints, sets and removes user attributes.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,13 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{plain, quoted};
 
-/// Print the attributes of a dataset, or set one
+/// Print, set or remove attributes of a dataset
 ///
 /// Without KEY, prints all attributes as one JSON object; with KEY, prints its value; with JSON, sets it.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Attrs {
-    /// Use the attributes of this column, in the layouts whose columns have attributes
+    /// Use the attributes of this column; only in layouts whose columns have attributes
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
 

@@ -1,4 +1,4 @@
-//! `blpk dataset index`: statistics of each superchunk.
+//! `blpk dataset index`: writes, checks and removes the statistics of each superchunk.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -19,12 +19,14 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, exact, plain, quoted, shown};
 
-/// Store the minimum, maximum and nulls of each superchunk
+/// Write an index, so that selections by value skip data
 ///
-/// Writes the index of an array, or of the columns of a table: a file meta/index beside the data, which bcolz ignores. Readers
-/// that select rows by their values skip superchunks without such rows. Superchunks are compared with the index first, and
-/// only those that have changed are decompressed. An index is kept up to date by all commands of blpk dataset; after a change
-/// by another program, the superchunks that it has changed are read as if they had none.
+/// The index contains the minimum, maximum and nulls of each superchunk, a file in the data folder of an array or a column.
+/// Readers that select rows by value skip superchunks without matching rows. The index is the file meta/index of the array or
+/// column, which bcolz ignores.
+///
+/// Superchunks are compared with an existing index first, and only changed ones are decompressed. All commands of blpk dataset
+/// keep the index up to date. After a change by another program, readers ignore the index for the superchunks that it changed.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Index {
@@ -55,7 +57,7 @@ Examples:
   blpk dataset index prices --column day --column volume
   blpk dataset index prices --check";
 
-/// The result for each column with its name; an array has no name.
+/// The result for each column, with its name; `None` for an array.
 type Results<T> = Vec<(Option<String>, T)>;
 
 impl Index {
@@ -100,7 +102,7 @@ impl Index {
         Ok(Status::Done)
     }
 
-    /// The columns that were given, or all that can have an index; `None` for an array.
+    /// The given columns, or all columns that can have an index; `None` for an array.
     fn names(&self, dataset: &Dataset, session: &Session) -> Result<Vec<Option<String>>, Failure> {
         let table = match dataset {
             Dataset::Array(_) if self.column.is_empty() => return Ok(vec![None]),
@@ -120,7 +122,7 @@ impl Index {
                     session.verbose(format_args!("column {}: {error}", plain(name)));
                     refused = Some(error);
                 }
-                // The library refuses columns that were given and cannot have one.
+                // If a given column cannot have an index, the library refuses it.
                 _ => names.push(Some(name.clone())),
             }
         }
@@ -182,7 +184,7 @@ impl Index {
         let arrays = names
             .iter()
             .filter_map(|name| of(dataset, name.as_deref()).ok());
-        // Columns may claim any size. The sum is only shown.
+        // Saturates: columns may claim any size, and the sum is only shown.
         let total = arrays.map(CArray::nbytes).fold(0, u64::saturating_add);
         Progress::new(session, Some(total))
     }

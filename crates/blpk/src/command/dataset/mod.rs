@@ -1,4 +1,4 @@
-//! `blpk dataset ...`: arrays and tables in directories, changed in place.
+//! `blpk dataset ...`: changes arrays and tables in directories in place.
 
 mod attrs;
 mod index;
@@ -26,7 +26,7 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
 
-/// Change arrays and tables in directories
+/// Change datasets: arrays and tables in directories
 ///
 /// Each change is atomic: an error, Ctrl-C or a power cut leaves either the old dataset or the new one, and readers see
 /// the old one until the change is complete.
@@ -63,8 +63,10 @@ impl Dataset {
 
 /// Append the rows of a file to a dataset
 ///
-/// IN is of any format that blpk import reads. Columns are matched by name, and all columns of a table are needed. The types are
-/// those of the dataset. For example: blpk dataset append prices today.csv
+/// IN has any format that blpk import reads, and is read with the types of the dataset. Columns are matched by name; IN must
+/// have all columns of a table.
+///
+/// For example: blpk dataset append prices today.csv
 #[derive(Args, Debug)]
 pub struct Append {
     #[command(flatten)]
@@ -133,7 +135,7 @@ impl Append {
     }
 }
 
-/// The types of the dataset, which the rows must have.
+/// Options that read the rows with the types of the dataset.
 fn import_options(dataset: &Data) -> bloscpack::Result<ImportOptions> {
     let options = ImportOptions::new();
     match dataset {
@@ -154,9 +156,10 @@ pub struct Trim {
     rows: u64,
 }
 
-/// Remove rows from the end of a dataset, or append rows of default values
+/// Change the number of rows of a dataset, or the shape of an array
 ///
-/// An array in a Blosc2 frame or in Zarr gets another shape. What is new is zero in a frame, and the fill value in Zarr.
+/// Rows are removed from the end of a dataset, or rows of default values are appended. For an array in a Blosc2 frame or in
+/// Zarr, give the length of each axis; new elements are zero in a frame, and the fill value in Zarr.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -168,7 +171,7 @@ pub struct Resize {
     #[arg(value_name = "DIR")]
     path: PathBuf,
 
-    /// New number of rows; of a frame or a Zarr array, the length of each axis
+    /// New number of rows, or the length of each axis of a frame or a Zarr array
     #[arg(value_name = "ROWS|N,N,...", required = true, num_args = 1, action = clap::ArgAction::Set, allow_negative_numbers = true, value_delimiter = ',', value_parser = args::count)]
     shape: Vec<u64>,
 }
@@ -203,7 +206,7 @@ impl Resize {
             return Ok(Status::Done);
         }
         let [rows] = self.shape.as_slice() else {
-            let title = "only an array in a frame or in Zarr has another length along each axis";
+            let title = "only an array in a frame or in Zarr can change its length along each axis";
             return Err(Failure::usage(title).hint("give the number of rows"));
         };
         change_rows(&self.path, session, |_, _, dataset| {
@@ -216,7 +219,7 @@ impl Resize {
     }
 }
 
-/// Makes a change, and tells of the rows before and after.
+/// Makes a change, and reports the number of rows before and after.
 fn change_rows(
     path: &Path,
     session: &Session,
@@ -237,7 +240,7 @@ fn change_rows(
 
 /// Add a column to a table
 ///
-/// IN is of any format that blpk import reads, with as many rows as the table, and one column. It is read into memory.
+/// IN has any format that blpk import reads, one column, and as many rows as the table. It is read into memory.
 #[derive(Args, Debug)]
 pub struct AddColumn {
     #[command(flatten)]
@@ -307,7 +310,7 @@ impl AddColumn {
     }
 }
 
-/// Make room for longer text in a column of a table
+/// Allow longer text in a column of a table
 #[derive(Args, Debug)]
 pub struct Widen {
     /// Table to change
@@ -318,7 +321,7 @@ pub struct Widen {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// Characters that its longest element may have; bytes if its elements are bytes
+    /// Length of the longest text in characters; in bytes if the column contains bytes
     #[arg(value_name = "LENGTH", value_parser = args::count)]
     length: u64,
 }

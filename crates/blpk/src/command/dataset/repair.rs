@@ -1,4 +1,4 @@
-//! `blpk dataset repair`: puts in order what other programs have left in disorder.
+//! `blpk dataset repair`: repairs datasets that other programs have left inconsistent.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -16,17 +16,18 @@ use crate::text::{exact, shown};
 
 /// Repair a dataset that another program has left inconsistent
 ///
-/// Completes an interrupted change, counts rows that were never flushed, removes stale and leftover files, and corrects
-/// wrong counts. Only safe repairs are made; --keep-rows, --drop-rows and --truncate decide the other cases. Damage within
-/// a chunk is not repaired. Prints one line per finding. The exit status is 3 if a decision is needed, or something
-/// cannot be repaired.
+/// Completes an interrupted change, includes rows that were never flushed in the row count, removes stale and leftover files,
+/// and corrects wrong counts. Only safe repairs are made; --keep-rows, --drop-rows and --truncate decide the other cases.
+/// Damaged chunks are not repaired.
+///
+/// Prints one line per finding. The exit status is 3 if a decision is needed, or if something cannot be repaired.
 #[derive(Args, Debug)]
 pub struct Repair {
-    /// Only report what would be done
+    /// Only report the repairs, without making them
     #[arg(long)]
     dry_run: bool,
 
-    /// Count rows that are in the files but not counted, even if they may have been removed
+    /// Keep rows that are in the files but not counted, even if they may have been removed
     #[arg(long, conflicts_with = "drop_rows")]
     keep_rows: bool,
 

@@ -1,4 +1,4 @@
-//! `blpk dataset set`: new elements over a part of an array.
+//! `blpk dataset set`: overwrites a part of an array with new elements.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -25,14 +25,15 @@ use crate::text::quoted;
 /// Overwrite elements of an array or a column
 ///
 /// IN contains the bytes of the new elements in C order, as blpk cat prints them, or is a .npy file with the same dtype.
+///
 /// For example: blpk dataset set grid --slice '0:10,:' new.npy
 #[derive(Args, Debug)]
 pub struct Set {
-    /// Elements to overwrite: a slice in Python notation, such as '0:10,:,-1'
+    /// Slice to overwrite, in Python notation, such as '0:10,:,-1'
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = args::slice)]
     slice: Option<Slice>,
 
-    /// Rows to overwrite, excluding B
+    /// Rows to overwrite, A to B, excluding B, counted from 0; negative numbers count from the end
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, conflicts_with = "slice")]
     rows: Option<Bounds>,
 
@@ -59,12 +60,11 @@ impl Set {
             None | Some(Ending::Format(Format::Npy | Format::Bytes)) => {}
             Some(other) => {
                 let title = format!(
-                    "the name of {} is that of {other}, and the new elements are .npy or raw bytes",
+                    "by its ending, {} is {other}, but new elements must be .npy or raw bytes",
                     quoted(&self.input)
                 );
-                return Err(
-                    Failure::usage(title).hint("blpk import and blpk cat make raw bytes of it")
-                );
+                return Err(Failure::usage(title)
+                    .hint("convert it to raw bytes with blpk import and blpk cat"));
             }
         }
         let edit = DatasetEdit::find(&self.path)?;
@@ -106,7 +106,7 @@ impl Set {
         })
     }
 
-    /// Copies the bytes; there must be exactly as many as the elements have.
+    /// Copies the bytes, whose number must be exactly that of the target.
     fn copy(
         &self,
         bytes: &mut impl Read,
@@ -151,7 +151,7 @@ impl Set {
     }
 }
 
-/// The elements of a NumPy array, whose dtype must be that of the target.
+/// Opens the elements of a `.npy` file, which must have the dtype of the target.
 fn open_elements(
     target: &Elements,
     input: &Input,

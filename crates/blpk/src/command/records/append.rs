@@ -1,4 +1,4 @@
-//! `blpk records append`: more records at the end of a file.
+//! `blpk records append`: appends records to a file.
 
 use std::path::PathBuf;
 
@@ -18,13 +18,14 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
 
-/// Append records to a file: by default one per line
+/// Append lines or other records to a file
 ///
-/// New records are packed and compressed with the settings of the file, unless others are given. As with blpk append,
-/// readers see the old records until the append is complete, and an error or Ctrl-C leaves either the old records or
-/// the new. A --format 3 file only grows; a --format 2 file, whose table of offsets cannot grow, is rewritten each
-/// time. FILE may have any name. An input that does not end, such as a pipe from a service, needs --flush-every: what was
-/// appended by then is there, whatever happens to the rest.
+/// By default each line is a record. New records are packed and compressed with the settings of FILE, unless others are given.
+/// The append is atomic: readers see the old records until it is complete, and an error or Ctrl-C leaves either the old
+/// records or the new.
+///
+/// A --format 3 file grows in place. A --format 2 file, whose offset table cannot grow, is rewritten each time. An input that
+/// does not end, such as a pipe from a service, needs --flush-every, which makes records permanent at this interval.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("codec", |arg| arg.help("Compressor [default: as in FILE]").help_heading(None::<&str>)),
@@ -37,7 +38,7 @@ pub struct Append {
     #[command(flatten)]
     codec: CodecArgs,
 
-    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks]
+    /// Chunks to reserve space for if the offset table has to grow [default: ten times the number of chunks]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
@@ -45,7 +46,7 @@ pub struct Append {
     #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every)]
     flush_every: Option<FlushEvery>,
 
-    /// File to append to
+    /// File to append to; its name need not end with .blp
     #[arg(value_name = "FILE")]
     file: PathBuf,
 

@@ -1,4 +1,4 @@
-//! `blpk records get`: records by their numbers.
+//! `blpk records get`: prints records by number.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
 
-/// Print records by their numbers, counted from 0
+/// Print records by number, counted from 0
 ///
 /// Only the chunks of these records are read. Records are printed in the order of the arguments, each followed by a line
-/// break unless options say otherwise.
+/// break, unless -0, --lengths or --raw is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Get {
@@ -47,16 +47,16 @@ Examples:
   blpk records get app.blp 0 17 1000..1010
   blpk records get --raw images.blp 3 > three.png";
 
-/// Records that are asked for.
+/// The requested records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RecordNumbers {
     One(u64),
-    /// Perhaps to the last.
+    /// `None` is the last record.
     Range(u64, Option<u64>),
 }
 
 impl RecordNumbers {
-    /// The range, if all of it exists in a file with this number of records.
+    /// The range, if a file with this number of records contains all of it.
     fn of(self, records: u64) -> Option<Range<u64>> {
         let (start, end) = match self {
             Self::One(number) => (number, number.checked_add(1)?),
@@ -66,7 +66,7 @@ impl RecordNumbers {
     }
 }
 
-/// The message that they do not exist.
+/// The message that these records do not exist.
 impl std::fmt::Display for RecordNumbers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -118,7 +118,7 @@ impl Get {
         }
     }
 
-    /// The ranges that are asked for, if all of them exist.
+    /// The requested ranges, if all of them exist.
     fn ranges(&self, records: u64, name: &str) -> Result<Vec<Range<u64>>, Failure> {
         let ranges = self.numbers.iter().map(|numbers| {
             numbers.of(records).ok_or_else(|| {

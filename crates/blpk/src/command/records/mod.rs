@@ -1,4 +1,4 @@
-//! `blpk records`: objects of any length, one per chunk or many small ones, found by number.
+//! `blpk records`: objects of any length, found by number; one per chunk, or many small ones.
 
 mod append;
 mod get;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::status::Status;
 
-/// Store lines or objects, find them by number
+/// Store lines or other objects, and read them by number
 #[derive(Debug, Subcommand)]
 pub enum Records {
     Pack(pack::Pack),
@@ -36,7 +36,7 @@ impl Records {
 /// Advice for a file whose chunks are not records.
 const CONTENT: &str = "it contains no records; blpk decompress and blpk cat read it";
 
-/// The failure to read records, with advice if there is content in their place.
+/// The failure to read records, with advice if the file has content instead.
 fn failed_to_read(error: Error, is_content: impl FnOnce() -> bool) -> Failure {
     let (is_unended, category) = (error.is_unended(), error.category());
     let failure = Failure::from(error);

@@ -1,4 +1,4 @@
-//! `blpk records pack`: lines or other records into a file or stream.
+//! `blpk records pack`: packs lines or other records into a file or stream.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -30,17 +30,17 @@ const CHUNK_SIZE: u32 = 64 << 10;
 const PACKING: &str = "Packing";
 const SETTINGS: &str = "Settings";
 
-/// Write records into a file: by default one per line
+/// Pack lines or other records into a file
 ///
-/// By default small records share chunks of 64 KiB: a record costs 1 to 4 bytes and is compressed with its neighbours, by LZ4 or
-/// Zstd, whichever suits the first MiB, but reading it takes the whole chunk. --small and --quick are two presets: --small for
-/// files that are stored, sent or read as a whole, --quick for reading single records. With --one-per-chunk, and by default if the
-/// first records are large, each is a chunk of its own: it is found by a single look at the table of offsets, costs about 28 bytes,
-/// and is compressed by itself.
+/// By default each line is a record, without its line break; a carriage return before the line break is part of the record.
+/// -0 and --lengths read records with other separators. A single name is OUT.
 ///
-/// A record does not include its line break, but a carriage return before that belongs to the record. All other bytes
-/// are kept as they are. A single name is that of OUT. Pipes get no table of offsets, because it is filled in at the end;
-/// a file to which standard output is redirected gets one.
+/// By default small records share chunks of 64 KiB, compressed by LZ4 or Zstd, whichever suits the first MiB: a record costs 1
+/// to 4 bytes, but reading one decompresses the whole chunk. Use --small for files that are stored, sent or read as a whole,
+/// and --quick for reading single records. With --one-per-chunk, and by default if the first records are large, each record
+/// is a chunk: it costs about 28 bytes, is compressed alone, and is found with one look at the offset table.
+///
+/// A pipe gets no offset table, because that is filled in at the end; standard output that is redirected to a file gets one.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "blpk records pack [OPTIONS] [IN] <OUT>",
@@ -52,11 +52,11 @@ pub struct Pack {
     #[command(flatten)]
     separator: SeparatorArgs,
 
-    /// Put many records into a chunk, whatever their size
+    /// Pack many records into each chunk, whatever their size
     #[arg(long, help_heading = PACKING)]
     packed: bool,
 
-    /// Make a chunk of each record
+    /// Store each record in its own chunk
     #[arg(long, conflicts_with_all = ["packed", "small", "quick", "chunk_size"], help_heading = PACKING)]
     one_per_chunk: bool,
 
@@ -84,7 +84,7 @@ pub struct Pack {
     #[arg(short, long, value_name = "FILE.json", help_heading = SETTINGS)]
     metadata: Option<PathBuf>,
 
-    /// Type of the records for the metadata, such as varchar for text [default: varbinary]
+    /// Type of the records to store in the metadata, such as varchar for text [default: varbinary]
     #[arg(long, value_name = "NAME", help_heading = SETTINGS)]
     dtype: Option<String>,
 
@@ -92,16 +92,15 @@ pub struct Pack {
     #[arg(long, value_name = "2|3", default_value = "2", value_parser = format, help_heading = SETTINGS)]
     format: FormatVersion,
 
-    /// Chunks to reserve space for in the table of offsets, with --format 3 [default: ten times the number of chunks]
+    /// Chunks to reserve space for in the offset table, with --format 3 [default: ten times the number of chunks]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = SETTINGS)]
     max_app_chunks: Option<u64>,
 
-    /// Send records on after at most this time (200ms, 2s) or this many bytes (64K), in a chunk that need not be full; OUT is a
-    /// stream
+    /// Write records after at most this time (200ms, 2s) or this many bytes (64K), even if a chunk is not full; OUT is a stream
     #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every, help_heading = SETTINGS)]
     flush_every: Option<FlushEvery>,
 
-    /// File with the records, or - for standard input; a single name is that of OUT
+    /// File with the records, or - for standard input; a single name is OUT
     #[arg(value_name = "IN")]
     first: Option<PathBuf>,
 
@@ -173,12 +172,12 @@ impl Pack {
         }
     }
 
-    /// Whether the options say how records are packed.
+    /// Whether an option determines how records are packed.
     fn is_packing_given(&self) -> bool {
         self.packed || self.small || self.quick || self.chunk_size.is_some() || self.one_per_chunk
     }
 
-    /// Bytes of the first records that decide what is not given.
+    /// Bytes of the sample; 0 if nothing is chosen from it.
     fn sample_len(&self) -> usize {
         if self.flush_every.is_some() {
             return 0;
@@ -188,7 +187,7 @@ impl Pack {
         if is_all_given { 0 } else { SAMPLE }
     }
 
-    /// Whether the compressor is chosen by a sample, unless it is given.
+    /// Whether a sample chooses the compressor, unless `--codec` does.
     fn is_sampled(&self) -> bool {
         !self.small && !self.quick && !self.one_per_chunk
     }
@@ -198,7 +197,7 @@ impl Pack {
         let metadata = metadata.map(Metadata::value);
         let (title, hint) = if self.max_app_chunks.is_some() && self.format != FormatVersion::V3 {
             (
-                "only --format 3 reserves space in the table of offsets",
+                "only --format 3 reserves space in the offset table",
                 "omit --max-app-chunks, or add --format 3",
             )
         } else if metadata.as_ref().is_some_and(|json| !json.is_object()) {
@@ -248,12 +247,12 @@ impl Pack {
     }
 }
 
-/// Bytes of a sample.
+/// The length of a sample.
 const SAMPLE: usize = 1 << 20;
 /// Records that are shorter than this on average share chunks.
 const SMALL: usize = 16 << 10;
 
-/// The first records, by which is chosen what is not given.
+/// The first records, from which missing settings are chosen.
 struct Sample {
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -286,7 +285,7 @@ impl Sample {
         self.bytes.len() < SMALL.saturating_mul(self.ends.len().max(1))
     }
 
-    /// Zstd where it saves a tenth of what LZ4 makes of the sample, else LZ4, which is faster.
+    /// Zstd if it is at least a tenth smaller than LZ4 on the sample, else LZ4, which is faster.
     fn compressor(&self) -> bloscpack::Result<Compressor> {
         let packed = |compressor: Compressor| {
             let settings = ChunkSettings::default()
@@ -310,7 +309,7 @@ impl Sample {
 
 macro_rules! write_with {
     ($writer:expr, $sample:expr, $records:expr, $every:expr) => {{
-        // A writer that is dropped, not finished, leaves a file that no reader takes for complete.
+        // A writer that is dropped before it is finished leaves a file that readers report as incomplete.
         let mut writer = $writer?;
         for record in $sample.records() {
             writer.push(record)?;
@@ -337,8 +336,7 @@ fn write(
     }
 }
 
-/// With a single name, refuses to replace a file that is not a Bloscpack file: for other commands, that name would be
-/// the input.
+/// With a single name, refuses to replace a file that is not a Bloscpack file: for other commands, a single name is the input.
 fn spare_other_file(target: &Path) -> Result<(), Failure> {
     let mut first = Vec::new();
     let file = std::fs::File::open(target)

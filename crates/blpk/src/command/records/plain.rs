@@ -1,4 +1,4 @@
-//! Records as plain bytes: separated by a byte, or each after its length.
+//! Records as plain bytes: separated by a byte, or each preceded by its length.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write as _};
@@ -22,11 +22,11 @@ use crate::status::Status;
 /// Options for the separator.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct SeparatorArgs {
-    /// End each record with a NUL byte, not with a line break
+    /// End each record with a NUL byte instead of a line break
     #[arg(short = '0', long, conflicts_with = "lengths")]
     null: bool,
 
-    /// Put the length of each record before it, as 4 bytes in little-endian order
+    /// Precede each record by its length: 4 bytes, little-endian
     #[arg(long)]
     lengths: bool,
 }
@@ -38,7 +38,7 @@ pub enum Separator {
     Byte(u8),
     /// Its length precedes each record.
     Lengths,
-    /// Nothing shows it.
+    /// Nothing separates the records.
     Nothing,
 }
 
@@ -52,14 +52,14 @@ impl SeparatorArgs {
     }
 }
 
-/// Bytes of one read.
+/// The length of one read.
 const PIECE_LEN: usize = 256 << 10;
-/// Bytes of a length.
+/// Bytes of the length before a record.
 const LENGTH_LEN: usize = 4;
 
 /// The length of the longest record that readers with the same limits accept.
 pub fn longest(packed: bool, session: &Session) -> u64 {
-    // The head and the length of a record that is alone in a packed chunk.
+    // The head of a packed chunk, and the length of its only record.
     let around = if packed {
         to_u64(PACK_HEAD_LEN + LENGTH_LEN)
     } else {
@@ -113,13 +113,13 @@ impl<R: Read> RecordSplitter<R> {
         self.bytes
     }
 
-    /// The next record, or nothing at the end.
+    /// The next record; `None` at the end.
     pub fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
         let found = self.next_with(&mut |reader, piece| reader.read(piece).map(Some))?;
         Ok(found.map(|found| &self.buffer[found]))
     }
 
-    /// The next record, or nothing at the end, or where `read` returns nothing.
+    /// The next record; `None` at the end, or if `read` returns `None`.
     fn next_with(&mut self, read: Reading<'_, R>) -> Result<Option<Range<usize>>, Failure> {
         let found = loop {
             let found = match self.separator {
@@ -140,7 +140,7 @@ impl<R: Read> RecordSplitter<R> {
         Ok(found)
     }
 
-    /// Takes what is before the separator; at the end, what is left.
+    /// Takes the bytes before the separator, or the remaining bytes at the end.
     fn line(&mut self, separator: u8) -> Result<Option<Range<usize>>, Failure> {
         let Range { start, end } = self.unused;
         let found = memchr(separator, &self.buffer[self.searched..end]);
@@ -164,7 +164,7 @@ impl<R: Read> RecordSplitter<R> {
         Ok(Some(line))
     }
 
-    /// Takes as many bytes as the length before them says.
+    /// Takes the length and this number of bytes.
     fn prefixed(&mut self) -> Result<Option<Range<usize>>, Failure> {
         let Range { start, end } = self.unused;
         let prefix = self.buffer[start..end].first_chunk::<LENGTH_LEN>();
@@ -191,7 +191,7 @@ impl<R: Read> RecordSplitter<R> {
         }
     }
 
-    /// Refuses a record that is longer than `longest`. Its `length` may not be known yet.
+    /// Refuses a record that is longer than `longest`. Its full `length` may not be known yet.
     fn check(&self, found: usize, length: Option<u32>) -> Result<(), Failure> {
         let (name, record, longest) = (&self.name, self.records, self.longest);
         if to_u64(found) <= longest {
@@ -225,8 +225,8 @@ impl<R: Read> RecordSplitter<R> {
         Failure::new(Status::CutShort, title)
     }
 
-    /// Reads once, after the unused bytes; false if there was nothing yet. The buffer grows with what arrives, not with what a length
-    /// claims.
+    /// Reads once, after the unused bytes. Returns false if no bytes have arrived yet. The buffer grows with the bytes that
+    /// arrive, never with the claimed length of a record.
     fn fill(&mut self, read: Reading<'_, R>) -> io::Result<bool> {
         if self.unused.is_empty() {
             self.unused = 0..0;
@@ -234,7 +234,7 @@ impl<R: Read> RecordSplitter<R> {
             self.buffer.copy_within(self.unused.clone(), 0);
             self.unused = 0..self.unused.len();
         }
-        // More is only read once everything was searched.
+        // Everything unused has been searched, or more would not be read.
         self.searched = self.unused.end;
         if self.unused.end == self.buffer.len() {
             let more = self.buffer.len().max(PIECE_LEN);
@@ -251,7 +251,7 @@ impl<R: Read> RecordSplitter<R> {
 }
 
 impl RecordSplitter<InterruptibleReader<'_>> {
-    /// Passes records on until as many bytes or as much time as this has come since the first of them; false at the end.
+    /// Passes records to `push` until `every` is reached, counted from the first record. Returns false at the end.
     pub fn pass_some(
         &mut self,
         every: Option<FlushEvery>,
@@ -283,10 +283,10 @@ impl RecordSplitter<InterruptibleReader<'_>> {
     }
 }
 
-/// Reads once; nothing if nothing came in time.
+/// Reads once. Returns `None` if nothing came in time.
 type Reading<'a, R> = &'a mut dyn FnMut(&mut R, &mut [u8]) -> io::Result<Option<usize>>;
 
-/// Bytes that are buffered at most. A longer record is written directly.
+/// The most bytes that are buffered. A longer record is written directly.
 const BUFFER_LEN: usize = 256 << 10;
 
 /// A buffered output for records.
@@ -294,7 +294,7 @@ pub struct RecordOutput {
     output: Target,
     separator: Separator,
     buffer: Vec<u8>,
-    /// The first error of writing. A reader cannot pass it on as that.
+    /// The first write error. Readers would pass it on as a read error.
     error: Option<io::Error>,
 }
 
@@ -308,7 +308,7 @@ impl RecordOutput {
         }
     }
 
-    /// Whether the record contains its separator, so that it would be read as two.
+    /// Whether the record contains its separator, and would be read as two.
     pub fn is_ambiguous(&self, record: &[u8]) -> bool {
         matches!(self.separator, Separator::Byte(byte) if memchr(byte, record).is_some())
     }
@@ -325,7 +325,7 @@ impl RecordOutput {
         ))
     }
 
-    /// Writes a record, sooner or later.
+    /// Writes a record into the buffer or the output.
     pub fn put(&mut self, record: &[u8]) -> io::Result<()> {
         if self.separator == Separator::Lengths {
             let length = u32::try_from(record.len()).map_err(io::Error::other)?;
@@ -357,7 +357,7 @@ impl RecordOutput {
         })
     }
 
-    /// Writes what is buffered, which also after a failure to read is sound, and completes the output.
+    /// Writes the buffer, which is sound even after a read error, and completes the output.
     pub fn finish(mut self, done: Result<(), Failure>, session: &Session) -> Result<Made, Failure> {
         let _ = self.flush();
         if let Some(error) = self.error {
@@ -373,7 +373,7 @@ impl RecordOutput {
     }
 }
 
-/// Flushes the output before it waits for more input, so that every record arrives as soon as it was read.
+/// Flushes the output before it waits for more input: every record is written as soon as it is read.
 pub struct FlushingReader<'a, R> {
     pub reader: R,
     pub out: &'a RefCell<RecordOutput>,

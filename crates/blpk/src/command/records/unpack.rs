@@ -1,4 +1,4 @@
-//! `blpk records unpack`: the records of a file or stream, as plain bytes.
+//! `blpk records unpack`: writes the records of a file or stream as plain bytes.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use crate::status::Status;
 use crate::text::count;
 use bloscpack_open::internal::size;
 
-/// Write the records of a file as plain bytes: by default one per line
+/// Write the records of a file as lines or other plain bytes
 ///
-/// Each record is followed by a line break, unless options say otherwise. A record that contains a line break would be
-/// read as two; it is an error unless -f is given.
+/// By default a line break follows each record; -0 and --lengths write other separators. A record that contains the separator
+/// would be read as two: it is an error unless -f is given.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Unpack {
@@ -34,11 +34,12 @@ pub struct Unpack {
     #[arg(long)]
     allow_unterminated: bool,
 
-    /// Go on writing the records that are appended to FILE, also when it is not there yet, or when another file takes its place
+    /// Keep writing the records that are appended to FILE; waits for a file that does not exist yet, and continues with a file
+    /// that replaces it
     #[arg(short = 'F', long, conflicts_with = "allow_unterminated")]
     follow: bool,
 
-    /// With --follow, begin with record N, counted from 0: one that was interrupted after N records goes on here
+    /// With --follow, begin with record N, counted from 0, to continue after N complete records
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, requires = "follow")]
     from: Option<u64>,
 
@@ -99,11 +100,11 @@ impl Unpack {
         Ok(Status::Done)
     }
 
-    /// Writes the records of the file, then those appended to it, until the output is closed.
+    /// Writes the records of the file, then all appended records, until the output is closed.
     fn follow(&self, session: &Session) -> Result<Status, Failure> {
         // A file gets its name only when it is complete.
         if !is_standard_output(&self.output) {
-            let title = "--follow writes to standard output, for the output is never complete";
+            let title = "--follow writes to standard output, because the output is never complete";
             return Err(Failure::usage(title).hint("redirect standard output"));
         }
         let options = follow::options(&self.file, self.from.unwrap_or(0), session)?;
@@ -125,7 +126,7 @@ impl Unpack {
     }
 }
 
-/// Writes the records of the file, and waits for more; false if the output is closed.
+/// Writes the new records of the file, and waits for more. Returns false if the output is closed.
 fn write_new(
     follower: &mut RecordFollower,
     out: &mut RecordOutput,
