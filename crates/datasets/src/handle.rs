@@ -60,9 +60,14 @@ impl Handle {
         if done.as_ref().is_err_and(|error| {
             !matches!(error.category(), Category::Usage | Category::Unsupported)
         }) {
-            self.failed.store(true, Ordering::Relaxed);
+            self.fail();
         }
         done
+    }
+
+    /// Refuses all further changes and the flush of those that are staged.
+    pub(crate) fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     /// Whether it is a column whose description is shared with the others, as in the layouts of the documents.

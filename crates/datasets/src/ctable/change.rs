@@ -250,7 +250,12 @@ impl CTable {
         }
         let builder = array.like().widened(wide)?;
         self.delete_column(name, false)?;
-        self.add_column(name, builder, &wider, Some(position))?;
+        let added = self.add_column(name, builder, &wider, Some(position));
+        if added.is_err() {
+            // The old column is gone: a flush would make that permanent.
+            self.handle.fail();
+        }
+        added?;
         if has_missing {
             self.set_has_missing(name)?;
         }

@@ -143,3 +143,23 @@ pub fn change(array: &mut CArray, wanted: &mut Wanted, seen: &mut dyn FnMut(&Wan
     wanted.append(array, chunk);
     flush(array, wanted);
 }
+
+#[test]
+fn a_column_that_cannot_be_widened_is_not_lost() {
+    use bloscpack_datasets::CTable;
+    use bloscpack_dtype::DType;
+    let temp = folder();
+    let path = temp.path().join("table");
+    let names = CArray::builder(DType::bytes(2).unwrap()).chunk_rows(4096);
+    let mut table = CTable::builder()
+        .column("name", names)
+        .create(&path)
+        .unwrap();
+    table.flush().unwrap();
+    // A chunk of 4 GiB is more than the format has.
+    table.widen_column("name", 1 << 20).unwrap_err();
+    table.flush().unwrap_err();
+    drop(table);
+    let table = CTable::open(&path).unwrap();
+    assert_eq!(table.column("name").unwrap().dtype().itemsize(), 2);
+}
