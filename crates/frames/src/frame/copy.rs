@@ -69,6 +69,8 @@ impl Frame {
         meta.header.content_len = 0;
         meta.header.section_len = 0;
         meta.places.clear();
+        // It belongs to other bytes.
+        meta.trailer.fingerprint = None;
         let (meta, [mut bytes, end]) = with_lengths(meta)?;
         bytes.extend_from_slice(&end);
         let name = OsStr::new(IN_MEMORY);

@@ -179,3 +179,24 @@ fn damage_says_what_was_found_and_what_was_expected() {
         "metalayer \"b2nd\": bytes of a block: found 25 in the frame header, expected 24 by the shapes"
     );
 }
+
+#[test]
+fn a_copy_of_a_sealed_frame_has_no_fingerprint_of_other_bytes() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("frame");
+    let mut frame = Frame::builder(4, 400).create(&path).unwrap();
+    let noise = |seed: u32| (0..400u32).map(move |at| ((at * at).wrapping_mul(seed) >> 7) as u8);
+    frame.append(&noise(3).collect::<Vec<u8>>()).unwrap();
+    frame.append(&noise(5).collect::<Vec<u8>>()).unwrap();
+    frame.flush().unwrap();
+    // The bytes of the old chunk stay in the file.
+    frame.replace(0, &noise(7).collect::<Vec<u8>>()).unwrap();
+    frame.flush().unwrap();
+    drop(frame);
+    bloscpack_frames::seal(&path).unwrap();
+    let sealed = Frame::open(&path).unwrap();
+    sealed.check_fingerprint().unwrap();
+    let copy = Frame::from_bytes(sealed.to_bytes().unwrap()).unwrap();
+    let report = copy.verify(|_| ());
+    assert!(report.is_sound(), "{:?}", report.damages);
+}
