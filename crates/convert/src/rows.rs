@@ -64,6 +64,10 @@ impl Source for Counted<'_> {
         self.source.rows()
     }
 
+    fn warnings(&self) -> &[String] {
+        self.source.warnings()
+    }
+
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
         let batch = self.source.next_batch(bytes)?;
         if let Some(batch) = &batch {

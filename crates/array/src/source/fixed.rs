@@ -108,6 +108,10 @@ impl Source for FixedSource<'_> {
         self.source.rows()
     }
 
+    fn warnings(&self) -> &[String] {
+        self.source.warnings()
+    }
+
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
         let Some(mut batch) = self.source.next_batch(bytes)? else {
             return Ok(None);

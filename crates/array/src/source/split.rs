@@ -106,6 +106,10 @@ impl Source for SplitSource<'_> {
         self.inner.rows()
     }
 
+    fn warnings(&self) -> &[String] {
+        self.inner.warnings()
+    }
+
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
         let Some(batch) = self.inner.next_batch(bytes)? else {
             return Ok(None);
