@@ -7,8 +7,9 @@ use crate::read::open_file;
 use bloscpack::Options;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Category, Error, IoSide as _, Result, Side};
-use bloscpack_storage::{Entry, EntryKind, Key, Store};
+use bloscpack_storage::{EntryKind, Key, Store};
 use bloscpack_wire::{Limit, Limits};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ impl ZarrGroup {
         &self.attributes
     }
 
-    /// The direct members of this group, sorted by name: each an array or a group, or the error of opening it. Folders that are
+    /// The direct members of this group: each an array or a group, or the error of opening it. Members that the consolidated metadata
+    /// lists come first, in its order, which for a table is that of its columns; the others follow, sorted by name. Folders that are
     /// not Zarr are left out.
     ///
     /// Opens each member, that is, reads its metadata files.
@@ -127,16 +129,17 @@ impl ZarrGroup {
     fn names(&self) -> Result<Vec<String>> {
         match self.store.list(&self.folder) {
             Ok(entries) => {
-                // A link in place of a listed member is a member that cannot be opened.
                 let listed = names(&self.consolidated);
-                let is_listed =
-                    |entry: &Entry| listed.iter().any(|name| entry.name.to_str() == Some(name));
-                let members = entries
-                    .into_iter()
-                    .filter(|entry| entry.kind == EntryKind::Folder || is_listed(entry));
-                Ok(members
-                    .filter_map(|entry| entry.name.into_string().ok())
-                    .collect())
+                let places: HashMap<_, _> = listed.iter().zip(0..).collect();
+                let members = entries.into_iter().filter_map(|entry| {
+                    let is_folder = entry.kind == EntryKind::Folder;
+                    let name = entry.name.into_string().ok()?;
+                    // The place of a member may be taken by a link or a file, which cannot be opened.
+                    (is_folder || places.contains_key(&name)).then_some(name)
+                });
+                let mut members: Vec<String> = members.collect();
+                members.sort_by_key(|name| places.get(name).copied().unwrap_or(usize::MAX));
+                Ok(members)
             }
             Err(_) if !self.consolidated.is_empty() => Ok(names(&self.consolidated)),
             Err(error) => Err(error).reading(),
@@ -332,11 +335,12 @@ fn consolidated_v2(text: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The first names of these paths, sorted and without repetition. Names that lead elsewhere are refused when they become keys.
+/// The first names of these paths, each once, in their order. Names that lead elsewhere are refused when they become keys.
 fn names(paths: &[String]) -> Vec<String> {
-    let first = |path: &String| path.split('/').next().map(str::to_owned);
-    let mut names: Vec<String> = paths.iter().filter_map(first).collect();
-    names.sort();
-    names.dedup();
-    names
+    let first = paths.iter().filter_map(|path| path.split('/').next());
+    let mut known = HashSet::new();
+    first
+        .filter(|name| known.insert(*name))
+        .map(str::to_owned)
+        .collect()
 }

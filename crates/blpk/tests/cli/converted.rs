@@ -98,6 +98,19 @@ fn a_column_that_is_asked_for_is_an_array_in_every_format() {
 }
 
 #[test]
+fn columns_keep_their_order_through_zarr() {
+    let folder = Folder::new();
+    folder.write("o.csv", "ts,close,id\n1,2.5,7\n2,3.25,8\n");
+    for layout in ["zarr2", "zarr3"] {
+        let out = format!("{layout}.zarr");
+        folder
+            .run(["convert", "o.csv", &out, "--layout", layout])
+            .succeeded();
+        assert_eq!(csv(&folder, &out), "ts,close,id\n1,2.5,7\n2,3.25,8\n");
+    }
+}
+
+#[test]
 fn a_missing_value_does_not_become_zero() {
     let folder = Folder::new();
     folder.write("n.csv", "i,f,s\n1,1.5,a\n,,\n3,3.5,ccc\n");
