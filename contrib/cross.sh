@@ -135,7 +135,7 @@ case $target in
         export WINEPATH="$(dirname "$("$tools-g++-posix" -print-file-name=libstdc++-6.dll)");/usr/$tools/lib"
         [ -d "$WINEPREFIX" ] || /usr/lib/wine/wine64 wineboot --init > /dev/null 2>&1
         random_of_wine "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
-        # Wine starts its services anew, for seconds, unless a program is there: this one, as long as the commands below.
+        # Without a running program, wine restarts its services, which takes seconds. This program runs as long as the commands below.
         exec 8> >(exec /usr/lib/wine/wine64 cmd.exe /q > /dev/null 2>&1)
         # The services keep the outputs of what started them: not those of a command whose output ends with it.
         /usr/lib/wine/wine64 cmd.exe /c exit < /dev/null > /dev/null 2>&1

@@ -24,14 +24,11 @@ PHRASES = {
     r"\ball else\b": "everything else, the rest",
     r"\banew\b": "again",
     r"\b(?:goes|go|went) along\b": "is kept, is carried over",
-    r"\bhas \d[\d,.]* (?:bytes|MB|MiB|lines)\b": "is ... long, is ... in size",
-    r"\bin vain\b": "unused, for nothing",
-    r"\bwhoever\b": "anyone who, the caller that",
+    r"\b(?:it|file|index|wheel|module|page) has \d[\d,.]* (?:bytes|[KMG]i?B|lines)\b": "is ... long, is ... in size",
     r"\bgets on\b": "continues",
-    r"\bin words\b": "with a message",
+    r"\b(?:refused|answered|described) in words\b": "with a message",
     r"\bwithout anything to work on\b": "skipped for lack of data",
     r"\bits word\b|'s word is\b": "what it states",
-    r"\bnobody else\b": "no other process, no one else",
 }
 # Lines with such a phrase that is right there: the beginning of the path, and a part of the line.
 PASSES: list[tuple[str, str]] = [

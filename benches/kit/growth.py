@@ -26,7 +26,7 @@ FORMS = {"default": (), "--packed": ("--packed",), "--quick": ("--quick",), "--s
 class Plan:
     """How much work of each kind."""
     totals: tuple = (64 * MIB, 1024 * MIB, 8192 * MIB)
-    # The same bytes in so many chunks; the largest number gives chunks of 1 KiB.
+    # The numbers of chunks for the same bytes; the largest number gives chunks of 1 KiB.
     chunks: tuple = (10, 10**4, 10**5, 10**6)
     records: tuple = (10**3, 10**4, 10**5, 10**6, 10**7)
     places: int = 20

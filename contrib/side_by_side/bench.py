@@ -20,7 +20,7 @@ from typing import Union
 # Seconds until a command counts as hanging.
 LONGEST_RUN = 60
 
-# Commands whose standard output is text for people, unless it is JSON. The output of the others is data.
+# Commands whose standard output is human-readable text, unless it is JSON. The output of the others is data.
 TEXT_COMMANDS = {"info", "i", "ls", "verify", "recover", "repair"}
 
 # The random part of the names of temporary files.

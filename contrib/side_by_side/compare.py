@@ -12,7 +12,7 @@ from typing import Any
 
 from bench import SALT, Ran, Step
 
-# Keys of JSON whose values are texts for people.
+# JSON keys whose values are human-readable text.
 TEXT_KEYS = {"message", "error", "reason", "warnings", "notes", "what", "remedy"}
 
 DURATION = re.compile(r"\bin \d+(?:\.\d+)?(?:ns|µs|ms|s|min)\b")

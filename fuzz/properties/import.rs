@@ -21,7 +21,7 @@ struct Held {
 }
 
 impl Held {
-    /// All of a source, so many bytes at a time; nothing where it is too much.
+    /// Reads a source to its end, in batches of `bytes` bytes; `None` if it is too large.
     fn of(mut source: BoxedSource<'_>, bytes: usize) -> Option<Result<Self>> {
         let schema = source.schema().clone();
         let rows = source

@@ -20,14 +20,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// Bytes that are read between two looks at signals.
+/// Bytes that are read between two checks for signals.
 const PIECE: u64 = 32 << 20;
 
-/// How an array is created.
+/// The options for a new array.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct ArrayOptions {
-    /// As NumPy spells it in `.npy` files.
+    /// The dtype as in the header of `.npy` files.
     dtype: String,
     row_shape: Vec<u64>,
     chunk_rows: Option<u64>,
@@ -60,16 +60,16 @@ impl ArrayOptions {
     }
 }
 
-/// The open array.
+/// An open array.
 pub enum Opened {
-    /// An array of a dataset that is written, or in memory.
+    /// An array of a dataset that is being written, or in memory.
     Stored(Box<CArray>),
-    /// An array of any kind that is read.
+    /// An array of any kind, for reading.
     Any(Box<dyn Container>),
 }
 
 impl Opened {
-    /// The elements.
+    /// The array to read.
     pub fn elements(&self) -> Result<Box<dyn Elements + '_>, Error> {
         match self {
             Self::Stored(array) => Ok(Box::new(&**array)),
@@ -78,7 +78,7 @@ impl Opened {
     }
 }
 
-/// The error of an array that is only to be had as rows.
+/// The error for an array that can only be read as rows.
 pub fn only_rows() -> Error {
     Error::usage("its rows are not the elements of an array").with_hint("use open_rows")
 }
@@ -87,7 +87,7 @@ pub fn only_rows() -> Error {
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct Array(Arc<RwLock<Option<Opened>>>);
 
-/// Opens a dataset in a directory to be written.
+/// Opens a dataset in a directory for writing.
 pub fn dataset(py: Python<'_>, object: &Bound<'_, PyAny>, threads: usize) -> PyResult<Dataset> {
     let options = Options::new().threads(threads);
     let path: PathBuf = object.extract()?;
@@ -112,7 +112,7 @@ pub fn facts<'py>(py: Python<'py>, array: &CArray) -> PyResult<Bound<'py, PyDict
     Ok(facts)
 }
 
-/// The same about an array of any kind.
+/// The same facts about an array of any kind.
 pub fn facts_of<'py>(
     py: Python<'py>,
     array: &dyn Elements,
@@ -129,13 +129,13 @@ pub fn facts_of<'py>(
     Ok(facts)
 }
 
-/// The name of the layout of an input, or of its kind.
+/// The layout of a dataset, or the kind of any other input.
 pub fn layout_of(container: &dyn Container) -> Result<&'static str, Error> {
     let outline = container.outline()?;
     Ok(outline.layout.unwrap_or(outline.kind.name()))
 }
 
-/// Ranges of a box from its two corners.
+/// The ranges of a box, from its two corners.
 pub fn ranges(start: &[u64], stop: &[u64]) -> Vec<Range<u64>> {
     start
         .iter()
@@ -144,7 +144,7 @@ pub fn ranges(start: &[u64], stop: &[u64]) -> Vec<Range<u64>> {
         .collect()
 }
 
-/// Reads a box, and looks at signals now and then.
+/// Reads a box, and checks for signals at times.
 pub fn read_box(
     py: Python<'_>,
     slice: &[Range<u64>],
@@ -187,7 +187,7 @@ pub fn read_box(
 
 #[pymethods]
 impl Array {
-    /// Opens an array of any kind; to be written, one of a dataset in a directory.
+    /// Opens an array of any kind for reading, or an array of a dataset in a directory for writing.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -204,7 +204,7 @@ impl Array {
         Ok(Self::of(inner))
     }
 
-    /// Creates an array of a dataset, in a directory or in memory.
+    /// Creates an array of a dataset in a directory or in memory.
     #[staticmethod]
     fn create(
         py: Python<'_>,
@@ -281,7 +281,7 @@ impl Array {
         self.change(py, CArray::flush)
     }
 
-    /// Drops the array, and what was not flushed.
+    /// Closes the array. Changes that were not flushed are lost.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let mut guard = self.writing(py)?;
         let array = guard.take();
@@ -289,7 +289,7 @@ impl Array {
         Ok(())
     }
 
-    /// The capsule of Arrow's schema of these columns: of a table, or of the values of one.
+    /// The Arrow schema capsule for these columns, as a table or as the values of one column.
     fn arrow_schema<'py>(
         &self,
         py: Python<'py>,
@@ -299,7 +299,7 @@ impl Array {
         self.rows_of(names, as_table).schema_capsule(py)
     }
 
-    /// The capsule of a stream of Arrow's, with these columns and rows.
+    /// An Arrow stream capsule with these columns and rows.
     fn arrow_stream<'py>(
         &self,
         py: Python<'py>,
@@ -312,7 +312,7 @@ impl Array {
         stream.stream(py, rows.0..rows.1, requested)
     }
 
-    /// The capsules of an array of Arrow's with the first rows of one column.
+    /// The Arrow array capsules with the first rows of one column.
     fn arrow_array<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Rows as streams of Arrow, through the PyCapsule interface, and tables from such streams.
+//! Rows as Arrow streams, through the PyCapsule interface, and tables written from such streams.
 
 use crate::array::Opened;
 use crate::error::{OrRaise, raised};
@@ -27,10 +27,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Bytes of a batch, about.
+/// The approximate number of bytes in a batch.
 const BATCH: usize = 16 << 20;
 
-/// The place of rows. Others may be reading them, too.
+/// Where rows are read from. It may be shared with other readers.
 #[derive(Clone)]
 pub enum Place {
     /// A table.
@@ -41,19 +41,19 @@ pub enum Place {
     Container(Arc<Box<dyn Container>>),
 }
 
-/// Rows, as a table or as values.
+/// Rows to export, as a table or as the values of one column.
 #[derive(Clone)]
 pub struct Rows {
-    /// Where they are.
+    /// Where they are read from.
     pub place: Place,
-    /// Columns of a table, or fields of an array; none for the elements of an array.
+    /// Columns of a table, or fields of an array; `None` for the elements of an array.
     pub names: Option<Vec<String>>,
-    /// Whether they are passed as a table. Otherwise they are the values of one column.
+    /// Whether the rows are exported as a table. Otherwise they are the values of one column.
     pub as_table: bool,
 }
 
 impl Rows {
-    /// Gives the batches of these rows to `take`.
+    /// Passes the batches of these rows to `take`.
     fn read<T>(
         &self,
         rows: Range<u64>,
@@ -88,7 +88,7 @@ impl Rows {
         }
     }
 
-    /// The numbers of the columns in batches.
+    /// The positions of the columns in a batch.
     fn columns(&self, schema: &SchemaRef) -> Result<Vec<usize>> {
         let all = schema.fields().iter().map(|field| field.name());
         let names = match &self.names {
@@ -110,7 +110,7 @@ impl Rows {
         })
     }
 
-    /// The first of these rows.
+    /// The first of these rows, as one batch of at most `bytes` bytes.
     fn batch(&self, rows: Range<u64>, bytes: usize) -> Result<Option<RecordBatch>> {
         self.read(rows, bytes, |batches| {
             let columns = self.columns(&batches.schema())?;
@@ -121,7 +121,7 @@ impl Rows {
     }
 }
 
-/// Batches of rows, which are decoded when they are asked for.
+/// Batches of rows, decoded on demand.
 struct Batches {
     rows: Rows,
     left: Range<u64>,
@@ -144,7 +144,7 @@ impl Batches {
     }
 }
 
-/// After an error it returns nothing more.
+/// Returns nothing more after an error.
 impl Iterator for Batches {
     type Item = std::result::Result<RecordBatch, ArrowError>;
 
@@ -161,9 +161,9 @@ fn external(error: impl std::error::Error + Send + Sync + 'static) -> ArrowError
     ArrowError::ExternalError(Box::new(error))
 }
 
-/// Looks at signals and works without the interpreter. The caller may have the interpreter or not.
+/// Works without the interpreter lock, and checks for signals. The caller may hold the lock or not.
 ///
-/// The consumer turns an exception into an error of its own, so `KeyboardInterrupt` is raised again when it returns.
+/// The consumer replaces exceptions by its own error, so `KeyboardInterrupt` is raised again when the consumer returns.
 fn interruptible<T: Send>(
     work: impl FnOnce() -> Result<T> + Send,
 ) -> std::result::Result<T, ArrowError> {
@@ -211,7 +211,7 @@ impl Rows {
         }
     }
 
-    /// The capsule of a stream of these rows.
+    /// A stream capsule with these rows.
     pub fn stream<'py>(
         &self,
         py: Python<'py>,
@@ -237,7 +237,7 @@ impl Rows {
         Ok(to_stream_pycapsule(py, reader, requested)?)
     }
 
-    /// The capsules of all rows of an array, in one piece.
+    /// The capsules of all rows of an array, as one piece.
     pub fn array<'py>(
         &self,
         py: Python<'py>,
@@ -258,7 +258,7 @@ impl Rows {
     }
 }
 
-/// A source that looks at signals before each batch.
+/// A source that checks for signals before each batch.
 struct Interruptible(BoxedSource<'static>, Signals);
 
 impl Source for Interruptible {
@@ -276,7 +276,7 @@ impl Source for Interruptible {
     }
 }
 
-/// How a table is written from a stream.
+/// The options for writing a table from a stream.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct WriteOptions {
@@ -285,9 +285,9 @@ pub struct WriteOptions {
     shuffle: u8,
     replace: bool,
     threads: usize,
-    /// The dtypes of columns of strings, as NumPy spells them.
+    /// The dtypes of string columns, in NumPy's notation.
     dtypes: HashMap<String, String>,
-    /// The values for nulls.
+    /// The values that replace nulls.
     fill: HashMap<String, String>,
 }
 
@@ -304,7 +304,7 @@ impl WriteOptions {
     }
 }
 
-/// Writes a table from anything that has `__arrow_c_stream__`. Returns the number of rows.
+/// Writes a table from any object with `__arrow_c_stream__`. Returns the number of rows.
 #[pyfunction]
 pub fn write_stream(
     py: Python<'_>,
@@ -323,7 +323,7 @@ pub fn write_stream(
     let batches = py.detach(|| {
         let each = stream.map(|batch| {
             signals.check().map_err(PyErr::from)?;
-            // Its errors are those of the program that the stream comes from.
+            // The errors come from the program that produced the stream.
             batch.map_err(|error| PyTypeError::new_err(error.to_string()))
         });
         each.collect::<PyResult<Vec<_>>>()

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::cell::Cell;
 
-/// The longest buffer that a thread keeps, for chunks that it compresses later.
+/// The maximum size of the buffer that a thread keeps for its next chunk.
 const KEPT: usize = 8 << 20;
 
 /// An encoder with its buffers, and the last chunk.
@@ -18,7 +18,8 @@ struct Encoding {
 }
 
 thread_local! {
-    /// Both keep buffers. They are taken for each call, since a handler of a signal may call while this thread does.
+    /// Keeps buffers between calls. A call takes it out, because a signal handler may run on this thread and compress as
+    /// well.
     static ENCODING: Cell<Option<Encoding>> = const { Cell::new(None) };
     static DECODER: Cell<Option<ChunkDecoder>> = const { Cell::new(None) };
 }
@@ -90,7 +91,7 @@ pub fn decompress_chunk<'py>(
     })
 }
 
-/// Decompresses the bytes of a chunk from `start` on into an array, and returns the length of all of its content.
+/// Decompresses the content of a chunk from `start` on into an array, and returns the length of the whole content.
 #[pyfunction]
 pub fn decompress_chunk_into<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Inputs of any kind: what they contain, whether they are sound, and what can be saved of them.
+//! Inputs of any kind: open, describe, verify, recover.
 
 use crate::error::{OrRaise, raised};
 use crate::file::{source, target as target_of};
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Opens an object of Python: a path, a URL, a file object or bytes.
+/// Opens a Python object: a path, a URL, a file object or bytes.
 pub fn opened(
     py: Python<'_>,
     object: &Bound<'_, PyAny>,
@@ -44,7 +44,7 @@ pub fn kind(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str>
     Ok(outline.kind.name())
 }
 
-/// What an input is opened as: `file`, `records`, `table`, `rows`, `tree` or `array`.
+/// How `open` presents an input: `file`, `records`, `table`, `rows`, `tree` or `array`.
 #[pyfunction]
 pub fn role(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let container = opened(py, object, &Options::new())?;
@@ -69,7 +69,7 @@ pub fn is_table(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(outline.columns.is_some())
 }
 
-/// An error if the work should stop.
+/// Returns an error if the work should stop.
 pub fn go_on(stop: &AtomicBool) -> io::Result<()> {
     if stop.load(Ordering::Relaxed) {
         Err(io::Error::other("stopped by a signal"))
@@ -78,7 +78,7 @@ pub fn go_on(stop: &AtomicBool) -> io::Result<()> {
     }
 }
 
-/// A source whose reads fail from a moment on.
+/// A source whose reads fail once the flag is set.
 struct Stoppable(SharedSource, Arc<AtomicBool>);
 
 impl ReadAt for Stoppable {
@@ -92,7 +92,7 @@ impl ReadAt for Stoppable {
     }
 }
 
-/// The report on an input, as JSON.
+/// The summary of an input, as JSON.
 #[pyfunction]
 pub fn info(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<String> {
     let container = opened(py, object, &Options::new())?;
@@ -100,7 +100,7 @@ pub fn info(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<String> {
     serde_json::to_string(&summary).map_err(|error| raised(py, Error::bug(error.to_string())))
 }
 
-/// Checks every chunk. Returns what was counted, and all damages as exceptions.
+/// Checks every chunk. Returns the counts, and all damages as exceptions.
 #[pyfunction]
 pub fn verify<'py>(
     py: Python<'py>,
@@ -141,7 +141,7 @@ fn pair(range: Option<Range<u64>>) -> Option<(u64, u64)> {
     range.map(|range| (range.start, range.end))
 }
 
-/// Writes everything that is sound to the file at a path, which exists and is empty.
+/// Writes all sound content to the existing, empty file at a path.
 #[pyfunction]
 pub fn recover<'py>(
     py: Python<'py>,
@@ -180,7 +180,7 @@ pub fn recover<'py>(
     Ok(facts)
 }
 
-/// The kind of file that the ending of a name stands for, in words; `None` if a dataset may have it.
+/// A description of the kind of file that the ending of a name indicates; `None` if a dataset may have that name.
 #[pyfunction]
 pub fn ending(path: PathBuf) -> Option<String> {
     match Ending::of_path(path) {
@@ -189,7 +189,7 @@ pub fn ending(path: PathBuf) -> Option<String> {
     }
 }
 
-/// A path, the name of a layout, and whether it is a table.
+/// Path, name of the layout, and whether it is a table.
 type Found = (PathBuf, &'static str, bool);
 
 /// The datasets below a directory: path, layout, and whether each is a table.

@@ -1,4 +1,4 @@
-//! Anything into anything else.
+//! Converts inputs into other formats.
 
 use crate::container::{go_on, opened};
 use crate::error::OrRaise;
@@ -16,14 +16,14 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-/// What is made, and how; `None` for the default.
+/// The options of a conversion; `None` for a default.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Settings {
     to: Option<String>,
     column: Option<String>,
     columns: Option<Vec<String>>,
-    /// The first row, and the one after the last.
+    /// The first row and the row after the last.
     rows: Option<(u64, Option<u64>)>,
     table: bool,
     nan_as_null: bool,
@@ -59,7 +59,8 @@ impl Settings {
     }
 }
 
-/// Makes of an input what the ending of a path says, and returns warnings about what it does not store.
+/// Converts an input into the format that the ending of a path indicates. Returns warnings about properties that the output
+/// does not store.
 #[pyfunction]
 pub fn convert(
     py: Python<'_>,

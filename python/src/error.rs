@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::borrow::Cow;
 
-/// The exception for an error of the library; or the one that a Python file object raised, if that is its cause.
+/// The exception for an error of the library. If a Python file object caused the error, its own exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     let facts = facts(py, &error);
     let io = match (error.code(), error.into_io_error()) {

@@ -15,7 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// A file object of Python: `read`, `write`, `seek` and `tell` as far as it has them.
+/// A Python file object. It may lack some of `read`, `write`, `seek` and `tell`.
 pub struct PyFile(Py<PyAny>);
 
 impl PyFile {
@@ -51,7 +51,7 @@ impl Write for PyFile {
         Python::attach(|py| {
             let file = self.0.bind(py);
             let written = file.call_method1("write", (PyBytes::new(py, buf),))?;
-            // Some objects that are not quite files return nothing.
+            // Some file-like objects return `None`.
             match written.extract::<Option<usize>>()? {
                 Some(len) if len > buf.len() => {
                     Err(PyValueError::new_err("write() returned more than it was given").into())
@@ -108,7 +108,7 @@ impl PySource {
     }
 }
 
-/// A path, a URL, the bytes of a file, or a file object that can seek. A path or URL may lead into an archive.
+/// Opens a path, a URL, the bytes of a file, or a seekable file object as a source. A path or URL may lead into an archive.
 pub fn source(object: &Bound<'_, PyAny>) -> PyResult<SharedSource> {
     let py = object.py();
     if let Ok(bytes) = object.extract::<PyBackedBytes>() {
@@ -151,7 +151,7 @@ impl ReadAt for Bytes {
     }
 }
 
-/// The target that an encoder writes to: a file object, or the file at a path, which exists and is empty.
+/// The target of an encoder: a file object, or the existing, empty file at a path.
 pub fn target(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Target>> {
     if object.hasattr("write")? {
         return Ok(Box::new(PyFile::new(object.clone())));
@@ -163,7 +163,7 @@ pub fn target(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Target>> {
     Ok(Box::new(file.or_raise(object.py())?))
 }
 
-/// A target that can be read, too, as far as the file object can.
+/// A target that can also be read, if the file object can.
 pub trait Target: Read + Write + Seek + Send {}
 
 impl<T: Read + Write + Seek + Send> Target for T {}

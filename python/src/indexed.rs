@@ -15,9 +15,9 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// From this length on, a range is decoded by several threads.
+/// The least length of a range that several threads decode.
 const LONG: usize = 4 << 20;
-/// Bytes that are processed between two looks at signals.
+/// Bytes that are processed between two checks for signals.
 const PIECE: usize = 4 << 20;
 
 /// A Bloscpack file that is read at any position.
@@ -89,7 +89,7 @@ impl IndexedFile {
         Ok(Some(fields))
     }
 
-    /// Fills the array from this position on, as far as there is content; returns the number of bytes.
+    /// Fills the array from this position on, up to the end of the content. Returns the number of bytes.
     fn read_at(
         &self,
         py: Python<'_>,
@@ -123,7 +123,7 @@ impl IndexedFile {
         Ok(())
     }
 
-    /// As a stream, whose chunks are decoded by several threads.
+    /// Reads a long range in order, so that several threads decode its chunks.
     fn long(&self, at: u64, out: &mut [u8], signals: &Signals) -> Result<(), Error> {
         let end = end_of(at, out.len())?;
         let mut decoder = Decoder::from_source(
@@ -151,14 +151,14 @@ impl IndexedFile {
     }
 }
 
-/// The position after so many bytes.
+/// The position `len` bytes after `at`.
 fn end_of(at: u64, len: usize) -> Result<u64, Error> {
     let len = u64::try_from(len).ok();
     len.and_then(|len| at.checked_add(len))
         .ok_or_else(|| Error::bug(format!("a position after {at}")))
 }
 
-/// Appends bytes to a file, which is the old one or the new one after a crash. Returns the number of chunks.
+/// Appends bytes to a file. After a crash, the file has the old or the new content. Returns the number of chunks.
 #[pyfunction]
 pub fn append_file(
     py: Python<'_>,

@@ -1,8 +1,8 @@
-//! The native half of the Python module `bloscpack`: thin classes over the library, which the Python half gives its names,
-//! defaults and documentation.
+//! The native half of the Python module `bloscpack`: thin, private bindings. The Python half adds names, defaults and
+//! documentation.
 //!
-//! The interpreter is released while chunks are compressed, decompressed, read or written. Bytes are passed as NumPy arrays
-//! of `uint8`, so that results are decoded straight into the memory of the array that the caller receives.
+//! The interpreter lock is released during work. Bytes are passed as NumPy arrays of `uint8`, so results are decoded
+//! directly into the caller's array.
 #![forbid(unsafe_code)]
 
 mod array;
@@ -23,7 +23,7 @@ mod work;
 
 use pyo3::prelude::*;
 
-/// The native half of `bloscpack`: use the functions and classes of `bloscpack` itself.
+/// The native half of `bloscpack`. Use the functions and classes of `bloscpack` itself.
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;

@@ -1,4 +1,4 @@
-//! EncoderOptions of encoders, as the Python half passes them.
+//! The options of encoders, as the Python half passes them.
 
 use crate::error::OrRaise;
 use bloscpack::edit::{Editor, EditorBuilder};
@@ -6,7 +6,7 @@ use bloscpack::records::{RecordWriter, RecordWriterBuilder};
 use bloscpack::{Checksum, Compressor, Encoder, EncoderBuilder, Filter, Metadata, Options};
 use pyo3::prelude::*;
 
-/// The options of an encoder; `None` for the default.
+/// The options of an encoder; `None` for a default.
 #[derive(FromPyObject, Default)]
 #[pyo3(from_item_all)]
 pub struct EncoderOptions {
@@ -17,7 +17,7 @@ pub struct EncoderOptions {
     chunk_size: Option<u32>,
     checksum: Option<String>,
     offsets: Option<bool>,
-    /// JSON.
+    /// The metadata as JSON.
     metadata: Option<String>,
     max_app_chunks: Option<u64>,
     pub size: Option<u64>,
@@ -47,7 +47,7 @@ pub fn usage(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
     crate::error::raised(py, bloscpack::Error::usage(error.to_string()))
 }
 
-/// Applies those options that are given.
+/// Applies the options that are set.
 macro_rules! apply {
     ($builder:expr, $($method:ident: $value:expr),* $(,)?) => {{
         let mut builder = $builder;

@@ -99,7 +99,7 @@ enum Sink {
     Seek(Box<SeekRecordWriter<Box<dyn Target>>>),
 }
 
-/// Writes records to a file object, or to the file at a path, which exists and is empty.
+/// Writes records to a file object, or to the existing, empty file at a path.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct RecordSink(Own<Sink>);
 
@@ -139,7 +139,7 @@ impl RecordSink {
         py.detach(|| self.0.with(flush)).or_raise(py)
     }
 
-    /// Ends without completing the file. The chunks that are being compressed are not waited for.
+    /// Closes without completing the file, and does not wait for chunks that are being compressed.
     fn abandon(&self) {
         if let Ok(sink) = self.0.take() {
             std::thread::spawn(move || drop(sink));
@@ -156,7 +156,7 @@ impl RecordSink {
     }
 }
 
-/// Appends records to a file, which is the old one or the new one after a crash. Returns the number of records.
+/// Appends records to a file. After a crash, the file has the old or the new content. Returns the number of records.
 #[pyfunction]
 pub fn append_records(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! URLs in the place of paths.
+//! URLs in place of paths.
 
 use crate::error::OrRaise;
 use bloscpack_remote::{Remote, RemoteOptions};
@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The URL that an object of Python is, unless a file has that name.
+/// The URL in a Python object, unless a file has that name.
 pub fn url(object: &Bound<'_, PyAny>) -> Option<String> {
     let text: String = object.extract().ok()?;
     let is_url = bloscpack_remote::is_url(&text) && !Path::new(&text).exists();
@@ -20,7 +20,7 @@ pub fn is_url(object: &Bound<'_, PyAny>) -> bool {
     url(object).is_some()
 }
 
-/// What all URLs are opened with. A forked child has one of its own.
+/// The `Remote` that all URLs share. A forked child has its own.
 pub fn remote(py: Python<'_>) -> PyResult<Arc<Remote>> {
     static REMOTE: Mutex<Option<Arc<Remote>>> = Mutex::new(None);
     let found = py.detach(|| {
@@ -30,7 +30,7 @@ pub fn remote(py: Python<'_>) -> PyResult<Arc<Remote>> {
             Some(usable) => usable,
             None => Arc::new(Remote::new(RemoteOptions::new())?),
         };
-        // The parent's is left as it is: its thread is not here to end.
+        // Leak the parent's `Remote`: its thread does not exist in this process and cannot be joined.
         std::mem::forget(remote.replace(Arc::clone(&usable)));
         Ok::<_, io::Error>(usable)
     });

@@ -45,12 +45,12 @@ impl RowReader {
         self.count
     }
 
-    /// The capsule of Arrow's schema.
+    /// The Arrow schema capsule.
     fn arrow_schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         self.rows.schema_capsule(py)
     }
 
-    /// The capsule of a stream of Arrow's, with these rows.
+    /// An Arrow stream capsule with these rows.
     fn arrow_stream<'py>(
         &self,
         py: Python<'py>,

@@ -11,7 +11,7 @@ use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use std::io::{Read, Write};
 
-/// Bytes that are processed between two looks at signals.
+/// Bytes that are processed between two checks for signals.
 const PIECE: usize = 256 << 10;
 
 enum Sink {
@@ -19,13 +19,14 @@ enum Sink {
     Seek(Box<SeekEncoder<Box<dyn Target>>>),
 }
 
-/// Compresses what is written into a Bloscpack file.
+/// Compresses data into a Bloscpack file.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct Encoder(Own<Sink>);
 
 #[pymethods]
 impl Encoder {
-    /// `object` is the path of a file that exists and is empty, or a file object. With `seekable` the table of offsets is written at the end.
+    /// `object` is the path of an existing, empty file, or a file object. If `seekable`, the offset table is written at the
+    /// end.
     #[new]
     fn new(
         py: Python<'_>,
@@ -69,14 +70,14 @@ impl Encoder {
         flushed.or_raise(py)
     }
 
-    /// Ends without completing the file. The chunks that are being compressed are not waited for.
+    /// Closes without completing the file, and does not wait for chunks that are being compressed.
     fn abandon(&self) {
         if let Ok(sink) = self.0.take() {
             std::thread::spawn(move || drop(sink));
         }
     }
 
-    /// Completes the file. Nothing else does.
+    /// Completes the file. No other method does.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let sink = self.0.take().or_raise(py)?;
         let finished = py.detach(|| match sink {
@@ -87,7 +88,7 @@ impl Encoder {
     }
 }
 
-/// Decompresses a file object from its position on.
+/// Decompresses a file object, from its current position on.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct Decoder(Own<BloscpackDecoder<PyFile>>);
 
@@ -100,7 +101,7 @@ impl Decoder {
         Self(Own::new(decoder))
     }
 
-    /// Fills the array as far as there is content, and returns the number of bytes.
+    /// Fills the array up to the end of the content, and returns the number of bytes.
     fn readinto(&self, py: Python<'_>, mut out: PyReadwriteArray1<'_, u8>) -> PyResult<usize> {
         let out = out.as_slice_mut()?;
         let signals = Signals::new();

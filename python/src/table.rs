@@ -20,11 +20,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-/// The open table.
+/// An open table.
 pub enum Opened {
-    /// A table of a dataset that is written, or in memory.
+    /// A table of a dataset that is being written, or in memory.
     Stored(Box<CTable>),
-    /// A table of any kind that is read.
+    /// A table of any kind, for reading.
     Any(Box<dyn Container>),
 }
 
@@ -63,7 +63,7 @@ impl Opened {
         }
     }
 
-    /// These columns and rows.
+    /// A source of these columns and rows.
     pub fn source(&self, names: &[String], rows: Range<u64>) -> Result<BoxedSource<'_>, Error> {
         match self {
             Self::Stored(table) => Ok(Box::new(table.source_of(names)?.range(rows)?)),
@@ -75,13 +75,13 @@ impl Opened {
     }
 }
 
-/// A table in a directory or in memory, or one of any kind that is read.
+/// A table of a dataset in a directory or in memory, or a table of any kind for reading.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct Table(Arc<RwLock<Opened>>);
 
 #[pymethods]
 impl Table {
-    /// Opens a table of any kind; to be written, one of a dataset in a directory.
+    /// Opens a table of any kind for reading, or a table of a dataset in a directory for writing.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -98,7 +98,7 @@ impl Table {
         Ok(Self::of(inner))
     }
 
-    /// Creates a table without rows, in a directory or in memory.
+    /// Creates a table without rows in a directory or in memory.
     #[staticmethod]
     fn create(
         py: Python<'_>,
@@ -216,7 +216,7 @@ impl Table {
         self.change(py, CTable::flush)
     }
 
-    /// The capsule of Arrow's schema of these columns: of a table, or of the values of one.
+    /// The Arrow schema capsule for these columns, as a table or as the values of one column.
     fn arrow_schema<'py>(
         &self,
         py: Python<'py>,
@@ -226,7 +226,7 @@ impl Table {
         self.rows_of(names, as_table).schema_capsule(py)
     }
 
-    /// The capsule of a stream of Arrow's, with these columns and rows.
+    /// An Arrow stream capsule with these columns and rows.
     fn arrow_stream<'py>(
         &self,
         py: Python<'py>,
@@ -239,7 +239,7 @@ impl Table {
         stream.stream(py, rows.0..rows.1, requested)
     }
 
-    /// The capsules of an array of Arrow's with the first rows of one column.
+    /// The Arrow array capsules with the first rows of one column.
     fn arrow_array<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Work that releases the interpreter and hears signals, and objects that work in one process.
+//! Releases the interpreter during work, handles signals meanwhile, and refuses objects of a parent process.
 
 use bloscpack::Error;
 use bloscpack::storage::internal::Process;
@@ -9,11 +9,11 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time between two looks at signals.
+/// The time between two checks for signals.
 const TICK: Duration = Duration::from_millis(50);
 
-/// An encoder or a decoder, until it is closed. A forked child has neither its threads nor a position of its own in its
-/// file, and is refused.
+/// An encoder or a decoder until it is closed. A forked child cannot use it: the child lacks the threads, and shares the
+/// position in the file with its parent.
 pub struct Own<T> {
     value: Mutex<Option<T>>,
     process: Process,
@@ -27,15 +27,15 @@ impl<T> Own<T> {
         }
     }
 
-    /// Does something with it.
+    /// Runs `work` with the object.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {
-        // First: in a forked child, the lock may be one of another thread of the parent.
+        // Check first: in a forked child, another thread of the parent may hold the lock.
         self.process.check()?;
         let mut value = self.value.lock().map_err(|_| panicked())?;
         work(value.as_mut().ok_or_else(closed)?)
     }
 
-    /// Takes it out, which closes it.
+    /// Takes the object out, which closes it.
     pub fn take(&self) -> Result<T, Error> {
         self.process.check()?;
         let mut value = self.value.lock().map_err(|_| panicked())?;
@@ -51,7 +51,7 @@ fn closed() -> Error {
     Error::usage("the reader or writer is closed")
 }
 
-/// Looks at signals now and then, while the interpreter is released.
+/// Checks for signals at times, while the interpreter is released.
 pub struct Signals(Mutex<Instant>);
 
 impl Signals {
@@ -59,7 +59,7 @@ impl Signals {
         Self(Mutex::new(Instant::now()))
     }
 
-    /// Runs the handlers of signals if the last look was a while ago.
+    /// Runs the handlers of signals if the last check was a while ago.
     ///
     /// # Errors
     /// Returns the exception of a handler, such as `KeyboardInterrupt`.
@@ -76,8 +76,8 @@ impl Signals {
     }
 }
 
-/// Runs work on a thread of its own, while this one handles signals. If a handler raises an exception, `stop` is set, and the
-/// exception is returned when the work has ended.
+/// Runs work on a thread of its own, while this thread handles signals. If a handler raises an exception, sets `stop`, waits
+/// until the work ends, and returns the exception.
 pub fn watched<T: Send>(
     py: Python<'_>,
     stop: &AtomicBool,

@@ -336,7 +336,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         };
         match (self.read_unpacked(&self.source, packing, number), count) {
             (Ok(unpacked), _) => Ok((unpacked.head.end(), Some((number, unpacked)))),
-            // The metadata contains the number as well. It is used unless the chunks have no room for so many records.
+            // The metadata contains the number as well. It is used unless the chunks have no room for this many records.
             (Err(error), Some(count))
                 if error.category() == Category::Damaged
                     && count.div_ceil(packing.most_records().into()) <= chunks =>

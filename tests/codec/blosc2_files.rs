@@ -201,7 +201,7 @@ fn version_6_is_refused_by_name() {
     assert!(error.to_string().contains("Blosc 2"), "{error}");
 }
 
-/// The chunks of a real array of bcolz, encoded anew.
+/// The chunks of a real bcolz array, encoded again.
 #[test]
 fn an_array_of_bcolz_may_have_them() {
     let from = testkit::testdata("datasets/bcolz/py2_int64");

@@ -18,7 +18,7 @@ use bloscpack::{
 use golden::{Random, corpus, goldens};
 use testkit::golden;
 
-/// Content, or how far it came, and the error in words.
+/// The content up to an error, and the warnings, or the category and the text of the error.
 type Outcome = (Vec<u8>, Result<Vec<String>, (Category, String)>);
 
 fn outcome<R: Read>(mut decoder: Decoder<R>) -> Outcome {

@@ -23,7 +23,7 @@ cd "$work"
 PATH=$venv/bin:$PATH cram test_cmdline/*.cram > "$work/log" 2>&1 || true
 tail -n 1 "$work/log"
 passed=$(for test in test_cmdline/*.cram; do [[ -e $test.err ]] || basename "$test" .cram; done)
-wanted=$'test_blosc_codec\ntest_template'
+wanted=$'test_blosc_codec\ntest_template\ntest_zero_length_file'
 if [[ $passed != "$wanted" ]]; then
     cat "$work/log"
     echo "command_tests.sh: other tests pass than docs/from-bloscpack.md says" >&2

@@ -1,4 +1,4 @@
-//! How far each chunk shrank, to draw.
+//! The compression of each chunk, for drawing.
 
 use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
@@ -11,13 +11,13 @@ use bloscpack_open::{Container, Inner};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Chunks that are drawn at most.
+/// The maximum number of chunks to draw.
 const MOST: usize = 16_384;
-/// Columns whose chunks are drawn at most.
+/// The maximum number of columns whose chunks are drawn.
 const MOST_COLUMNS: usize = 64;
 
-/// Strips of chunks: the only one, or one for each column. A chunk is its bytes, its bytes in the file, and whether it is a copy,
-/// special values, or damaged as its header shows.
+/// Strips of chunks: one strip, or one for each column. A chunk consists of its uncompressed bytes, its bytes in the file,
+/// and whether it is a copy, consists of special values, or is damaged according to its header.
 pub fn map(container: &dyn Container) -> Value {
     if let Some(source) = container.source() {
         return json!({"strips": [of_file(source)]});

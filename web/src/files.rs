@@ -1,11 +1,11 @@
-//! The files that were dropped, as sources and as a store.
+//! Dropped files as sources and as a store.
 
 use crate::host;
 use bloscpack::storage::{Entry, EntryKind, Key, ReadAt, Store, StoreFile};
 use std::collections::BTreeMap;
 use std::io;
 
-/// A file of the worker, by its number there.
+/// A file of the worker, identified by its number.
 #[derive(Debug, Clone, Copy)]
 pub struct HostFile {
     /// The number.
@@ -28,7 +28,7 @@ impl ReadAt for HostFile {
     }
 }
 
-/// The files of a folder. The worker cannot see empty folders.
+/// The files of a folder. The worker does not see empty folders.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     files: BTreeMap<Key, HostFile>,

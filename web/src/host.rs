@@ -1,12 +1,12 @@
-//! The functions by which the worker and this module call each other.
+//! The interface between the worker and this module.
 //!
 //! ```text
-//! worker -> module   room(len) -> address: where the request is put
+//! worker -> module   room(len) -> address: the buffer for the request
 //!                    call(): answers it
-//!                    answer_at() -> address, answer_len(): JSON
+//!                    answer_at() -> address, answer_len(): the answer, in JSON
 //! module -> worker   read(file, at, address, len) -> bytes that were read, or -1
-//!                    write(address, len): bytes that are exported
-//!                    progress(done, total), where a total of -1 is not known
+//!                    write(address, len): exported bytes
+//!                    progress(done, total); an unknown total is -1
 //! ```
 #![allow(
     unsafe_code,
@@ -28,11 +28,11 @@ mod imports {
 thread_local! {
     static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    /// Bytes that were read for this request, and how many of them were shown.
+    /// The bytes read for this request, and how many of them were reported as progress.
     static DONE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
-/// Makes room for a request and returns its address.
+/// Allocates the buffer for a request and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     REQUEST.with_borrow_mut(|request| {
@@ -42,7 +42,7 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request.
+/// Processes the request.
 #[unsafe(no_mangle)]
 pub extern "C" fn call() {
     let request = REQUEST.take();
@@ -64,7 +64,7 @@ pub extern "C" fn answer_len() -> usize {
 
 /// Reads from a file of the worker.
 pub fn read(file: u32, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: the worker writes at most `len` bytes to this address, which is that of `buf`.
+    // SAFETY: the worker writes at most `len` bytes to the address of `buf`, which has that length.
     let found = unsafe { imports::read(file, as_float(at), buf.as_mut_ptr(), buf.len()) };
     match usize::try_from(found) {
         Ok(found) if found <= buf.len() => Ok(found),
@@ -72,10 +72,10 @@ pub fn read(file: u32, at: u64, buf: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Shows how far the work is, now that so many more bytes were read.
+/// Reports progress after `bytes` more bytes were read.
 pub fn progress(bytes: u64, total: Option<u64>) {
     let (before, shown) = DONE.get();
-    // Saturates: it is only shown.
+    // Saturates, because it is only for display.
     let done = before.saturating_add(bytes);
     let is_due = done - shown >= 1 << 20;
     if is_due {
@@ -84,18 +84,18 @@ pub fn progress(bytes: u64, total: Option<u64>) {
     DONE.set((done, if is_due { done } else { shown }));
 }
 
-/// Numbers of the worker are floats, which are exact up to 2^53.
+/// The worker's numbers are floats, which are exact up to 2^53.
 #[expect(clippy::cast_precision_loss, reason = "no file is that long")]
 fn as_float(number: u64) -> f64 {
     number as f64
 }
 
-/// Where exported bytes go: to the worker.
+/// Passes exported bytes to the worker.
 pub struct Sink;
 
 impl io::Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // SAFETY: the worker copies `len` bytes from this address, which is that of `bytes`.
+        // SAFETY: the worker copies `len` bytes from the address of `bytes`, which has that length.
         unsafe { imports::write(bytes.as_ptr(), bytes.len()) };
         Ok(bytes.len())
     }

@@ -1,7 +1,7 @@
-//! The part of the page that is WebAssembly: the library, called with requests in JSON from a worker.
+//! The WebAssembly part of the page: a worker calls the library with requests in JSON.
 //!
-//! There are no threads and no files here. The worker provides the bytes of the files that were dropped, takes the bytes that
-//! are exported, and shows progress: see [`host`].
+//! There are no threads and no files here. The worker provides the bytes of the dropped files, takes exported bytes, and
+//! shows progress; see [`host`].
 
 mod chunks;
 mod files;

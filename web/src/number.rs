@@ -1,8 +1,8 @@
-//! Elements as numbers to draw.
+//! Elements as numbers, for drawing.
 
 use bloscpack::dtype::{ByteOrder, DType, Kind};
 
-/// The element as a float; `None` where it is not a number, or "not a time". A picture need not be exact.
+/// The element as a float; `None` if it is not a number or is NaT ("not a time"). Need not be exact.
 pub fn number(dtype: &DType, element: &[u8]) -> Option<f64> {
     let mut bytes = [0; 8];
     let to = bytes.get_mut(..element.len())?;

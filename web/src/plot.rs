@@ -1,11 +1,11 @@
-//! Many numbers on few pixels.
+//! Reduces many numbers to few pixels.
 
 use crate::number::{is_number, number};
 use bloscpack::{Error, Result};
 use bloscpack_open::exchange::Source;
 use serde_json::{Value, json};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const BATCH: usize = 4 << 20;
 
 /// Passes every element of the only column to `take`, with its position in C order.
@@ -35,13 +35,13 @@ fn each(source: &mut dyn Source, mut take: impl FnMut(u64, Option<f64>)) -> Resu
     Ok(())
 }
 
-/// The number of elements, if there are so many.
+/// The number of elements; `None` if 64 bits cannot count them.
 fn elements(source: &dyn Source) -> Option<u64> {
     let column = source.schema().columns.first()?;
     source.rows()?.checked_mul(column.row_len())
 }
 
-/// The least and the greatest number of each of so many bins, `null` for a bin without numbers.
+/// The least and the greatest number in each of `bins` bins; `null` for a bin without numbers.
 pub fn extremes(source: &mut dyn Source, bins: usize) -> Result<Value> {
     let total = elements(source).unwrap_or(u64::MAX);
     let bins = bins
@@ -68,7 +68,7 @@ fn bin_of(at: u64, total: u64, bins: u64) -> Option<usize> {
     usize::try_from(bin).ok()
 }
 
-/// The means of the cells of a grid of at most `most` by `most` over a plane of this many elements a line.
+/// The means of the cells of a grid of at most `most` by `most`, over a plane with `width` elements per line.
 pub fn grid(source: &mut dyn Source, width: u64, most: u64) -> Result<Value> {
     let total = elements(source).unwrap_or(u64::MAX);
     let width = width.clamp(1, total.max(1));

@@ -1,4 +1,4 @@
-//! Requests and answers, in JSON.
+//! Requests and answers in JSON.
 
 use crate::files::{Files, HostFile};
 use crate::host::Sink;
@@ -12,26 +12,26 @@ use std::cell::RefCell;
 use std::io::Write;
 
 thread_local! {
-    /// The page shows one input.
+    /// The open input; the page shows one at a time.
     static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) };
 }
 
-/// Answers a request: an object with the result, or with `error`, and `hint` where there is one.
+/// Answers a request with an object that contains the result, or `error` and sometimes `hint`.
 ///
-/// | `do` | further | result |
+/// | `do` | parameters | result |
 /// |---|---|---|
-/// | `open` | `files`: path and size of each; `member`: a path in the tree that they are | as `info`; `opened` with an error if it can be checked all the same |
+/// | `open` | `files`: path and size of each; `member`: a path inside the tree | as `info`; or `error` with `opened`: true if the input can still be verified |
 /// | `info` | | the report, as lines and as JSON |
-/// | `verify` | | counts, and the damages |
+/// | `verify` | | counts and damages |
 /// | `chunks` | | the chunks to draw |
-/// | `rows` | selection | JSON lines, which are written |
-/// | `export` | selection, `format` | `rows`; the file is written |
-/// | `bytes` | selection | `bytes`; they are written |
-/// | `record` | `number` | its bytes are written |
+/// | `rows` | selection | `rows`; writes JSON lines |
+/// | `export` | selection, `format` | `rows`; writes the file |
+/// | `bytes` | selection | `bytes`; writes them |
+/// | `record` | `number` | `bytes`; writes the record |
 /// | `plot` | selection, `bins` | the extremes of each bin |
 /// | `grid` | selection, `width`, `most` | the means of each cell |
 ///
-/// A selection is any of `columns`, and one of `rows`, `slice`, `range` or `chunk`.
+/// A selection consists of optional `columns`, and one of `rows`, `slice`, `range` or `chunk`.
 #[must_use]
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let request = serde_json::from_slice(request).unwrap_or(Value::Null);
@@ -40,7 +40,7 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
     serde_json::to_vec(&answer).unwrap_or_default()
 }
 
-/// An object with one more fact.
+/// The object with one more field.
 pub fn with(mut object: Value, name: &str, fact: impl Into<Value>) -> Value {
     if let Value::Object(facts) = &mut object {
         facts.insert(name.to_owned(), fact.into());
@@ -95,7 +95,7 @@ fn export(open: &mut Open, selection: &Selection, format: Format) -> Result<Valu
     Ok(json!({"rows": open.export(selection, format, &mut Sink)?}))
 }
 
-/// The only file, or the folder of several.
+/// Opens a single file, or several as a folder.
 fn opened(files: &Value) -> Result<Open> {
     let files = files.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut all = Files::default();
@@ -127,7 +127,7 @@ fn selection(request: &Value) -> Result<Selection> {
     Ok(Selection::of(part).columns(columns.filter_map(Value::as_str)))
 }
 
-/// A range, perhaps without an end.
+/// A range, possibly without an end.
 fn bounds(value: &Value) -> Option<Bounds> {
     let start = value.get(0)?.as_u64()?;
     Some(match value.get(1).and_then(Value::as_u64) {

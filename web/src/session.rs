@@ -1,4 +1,4 @@
-//! What is open.
+//! The open input.
 
 use crate::files::{Files, HostFile};
 use crate::{chunks, host};
@@ -17,16 +17,16 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Damages that are listed at most; the rest is counted.
+/// The maximum number of damages to list; further ones are counted.
 const MOST_DAMAGES: usize = 1000;
-/// Members of a store, or of a file, that are listed at most.
+/// The maximum number of members to list of a store, or of a file.
 const MOST_MEMBERS: usize = 1000;
 type Records = IndexedRecordReader<Arc<dyn ReadAt + Send + Sync>>;
 
 /// An input.
 pub struct Open {
     container: Box<dyn Container>,
-    /// Its records, once they are asked for.
+    /// Its records, opened on the first request for one.
     records: Option<Box<Records>>,
 }
 
@@ -43,7 +43,7 @@ impl Open {
         let format = Format::of_path(name).filter(|format| format.is_read());
         let is_unknown = probe_source(&file)?.family.is_none();
         match format.filter(|_| is_unknown) {
-            // The lines of text show no format.
+            // Text formats such as CSV have no magic bytes, so the name decides.
             Some(format) => open_file(Arc::new(file), format, &ImportOptions::new(), &options()),
             None => open_source(file, &options()),
         }
@@ -55,7 +55,7 @@ impl Open {
         Ok(Self::of(open_store(files, &options())?))
     }
 
-    /// Opens a member of the tree that is open.
+    /// Opens a member of the open tree.
     pub fn member(self, path: &str) -> Result<Self> {
         let member = self.container.member(path)?;
         let member = member.ok_or_else(|| Error::usage("not a tree: it has no members"))?;
@@ -69,7 +69,7 @@ impl Open {
         }
     }
 
-    /// A report, and how it can be looked at.
+    /// A report, and the views that the input supports.
     pub fn info(&mut self) -> Result<Value> {
         let Self { container, records } = self;
         let outline = container.outline()?;
@@ -143,7 +143,7 @@ impl Open {
         }
     }
 
-    /// The chunks, as far as they can be drawn.
+    /// The chunks, if they can be drawn.
     pub fn chunks(&self) -> Value {
         chunks::map(&*self.container)
     }
@@ -158,7 +158,7 @@ fn rows(container: &dyn Container) -> Option<u64> {
     all.rows()
 }
 
-/// The dtype and the shape of the array in a file whose metadata describes one.
+/// The dtype and the shape of the array in a file whose metadata describes an array.
 fn array(container: &dyn Container) -> Option<Value> {
     if container.kind() == Kind::Records {
         return None;
@@ -173,7 +173,7 @@ fn array(container: &dyn Container) -> Option<Value> {
     )
 }
 
-/// The lines of a report for people.
+/// The lines of a report, for display.
 fn lines(summary: &Summary) -> Vec<Value> {
     let lines = summary.lines().iter().map(|line| match line {
         Line::Fact(label, value) => json!([label, value]),
@@ -194,7 +194,7 @@ fn of_damage(damage: &Damage) -> Value {
     })
 }
 
-/// The word of the command for this kind of error.
+/// The command's word for this kind of error.
 fn label(error: &Error) -> &'static str {
     match error.category() {
         Category::Failed => "failed",

@@ -27,7 +27,7 @@ impl Records {
         Self { values, offsets }
     }
 
-    /// The first records that fit in so many bytes.
+    /// The first records that fit into `bytes` bytes.
     pub fn head(&self, bytes: usize) -> Self {
         let fit = self.offsets.partition_point(|&end| end <= bytes);
         let offsets = self.offsets[..fit].to_vec();

@@ -31,7 +31,7 @@ pub enum Ending {
     Zarr,
     /// A dataset: `.bcolz` and `.blz`.
     Dataset(DatasetLayout),
-    /// A file that only other programs write, described in words.
+    /// A file that only other programs write, with its description.
     Foreign(&'static str),
 }
 

@@ -318,7 +318,7 @@ mod tests {
             ranges(&cache.cover(&object, &wanted(5..70)).1),
             [(5, 25), (25, 30), (40, 60), (60, 70)]
         );
-        // Backwards at the end, and no further than to what is there.
+        // Backwards at the end, and no further than the cached range.
         assert_eq!(
             ranges(&cache.cover(&object, &wanted(98..100)).1),
             [(90, 100)]

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 /// The locks of a file: the number of a handle, and how it has locked the file. A handle may have both.
 type Locks = Arc<Mutex<Vec<(usize, LockMode)>>>;
 
-/// A folder in memory in which a file that is locked for writing is read by nobody else, and one that is locked for reading is
-/// written by nobody. Clones share it.
+/// A folder in memory with mandatory locks: while a file is locked for writing, only the holder of the lock can read it; while
+/// a file is locked for reading, no one can write it. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Bound {
     memory: Memory,

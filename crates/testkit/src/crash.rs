@@ -1,6 +1,6 @@
 //! Crashes of a file or a store: what may be on the disk if the power fails after any of the recorded operations.
 //!
-//! After a sync of a file, its bytes and its length are safe; after one of a folder, the names in it. All else may have
+//! A sync of a file makes its bytes and its length safe; a sync of a folder, the names in it. Everything else may have
 //! arrived or not, each piece independently and in any order: complete, up to a sector's edge, single bytes of it, or only the
 //! length that it gave the file. A rename may have left both names, but never none of them. `docs/crash-safety.md` lists the
 //! other assumptions.

@@ -152,7 +152,7 @@ pub fn sparse(contiguous: &[u8]) -> Memory {
     store_of(&files)
 }
 
-/// An array of a single chunk of a single block of 400 MiB, of which the file has 32 bytes.
+/// An array with one chunk of one block of 400 MiB, which takes 32 bytes in the file.
 pub fn bomb(place: Option<ChunkPlace>) -> Parts {
     let array = NdArray::builder(&[100 << 20], 4)
         .chunk_shape(&[100 << 20])

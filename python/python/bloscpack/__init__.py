@@ -5,12 +5,12 @@
 >>> bloscpack.unpack_ndarray_from_bytes(packed)[2:4]
 array([2., 3.])
 
-* Bloscpack 0.16, as it was: `pack_ndarray_to_file`, `unpack_ndarray_from_file`, `pack_bytes_to_bytes`, `BloscArgs`, ...
-* Anything: `open` (reads arrays, tables and files of every kind), `convert`, `write`, `info`, `verify`, `recover`.
+* The interface of Bloscpack 0.16: `pack_ndarray_to_file`, `unpack_ndarray_from_file`, `pack_bytes_to_bytes`, `BloscArgs`, ...
+* Inputs of every kind (arrays, tables, files): `open`, `convert`, `write`, `info`, `verify`, `recover`.
 * Files: `open` (random access), `Reader` and `Writer` (pipes and sockets), `compress` and `decompress`, `append_bytes`.
 * Records, objects of any length: `RecordWriter`, `open_records`, `read_records`, `append_records`.
 * Arrays on disk, of bcolz, BLZ, Caterva and Blosc2: `open_array`; tables of bcolz and BLZ, also for pyarrow, Polars, DuckDB
-  and pandas: `open_table`, `write_table`; all of bcolz: `bloscpack.bcolz`.
+  and pandas: `open_table`, `write_table`; the interface of bcolz: `bloscpack.bcolz`.
 * The codec of Zarr: `bloscpack.numcodecs`.
 """
 

@@ -1,4 +1,4 @@
-"""NumPy's indexing of arrays that are read in boxes."""
+"""NumPy's indexing, for arrays that are read in boxes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def _expand(key: Any, shape: Sequence[int]) -> list[Any]:
-    """An index for each axis, and `None` for new ones."""
+    """An index for each axis, and `None` for each new axis."""
     items = list(key) if isinstance(key, tuple) else [key]
     items = [np.asarray(item) if isinstance(item, list) else item for item in items]
     flat: list[Any] = []
@@ -37,8 +37,8 @@ def _expand(key: Any, shape: Sequence[int]) -> list[Any]:
 
 
 def box_of(key: Any, shape: Sequence[int]) -> tuple[list[int], list[int], tuple[Any, ...] | None]:
-    """The corners of the smallest box that contains what an index selects, and the index within the box; `None` for all of
-    it.
+    """The corners of the smallest box that contains the selection of an index, and the index within the box; `None` for the
+    whole box.
 
     >>> box_of((3, slice(1, 8, 3)), (10, 10))
     ([3, 1], [4, 8], (0, slice(None, None, 3)))

@@ -1,4 +1,4 @@
-"""Bytes and arrays as the native half takes them: one-dimensional arrays of `uint8`, without a copy where possible."""
+"""Converts bytes and arrays for the native half: into one-dimensional arrays of `uint8`, without a copy where possible."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def of_bytes(data: Any) -> Bytes:
 
 
 def of_array(array: NDArray[Any]) -> Bytes:
-    """The bytes of the elements of an array in C order; a view of its memory if that is contiguous."""
+    """The bytes of an array's elements in C order; a view of its memory if that is contiguous."""
     if array.dtype.hasobject:
         raise TypeError("arrays of Python objects cannot be stored: convert them to numbers or fixed-length text")
     array = np.ascontiguousarray(array)
@@ -42,7 +42,7 @@ def of_array(array: NDArray[Any]) -> Bytes:
 
 
 def into_array(array: NDArray[Any]) -> Bytes:
-    """The memory of a contiguous array, to be written to."""
+    """The memory of a contiguous array, for writing."""
     if not array.size or not array.itemsize:
         return np.empty(0, np.uint8)
     flat = array.reshape(-1, order="C" if array.flags.c_contiguous else "F")
@@ -57,7 +57,7 @@ def threads() -> int:
 
 
 def set_threads(count: int | None) -> int:
-    """Sets the number of threads that compress and decompress: `None` for one for each processor. Returns the old number.
+    """Sets the number of threads that compress and decompress; `None`: one per processor. Returns the old number.
 
     >>> old = set_threads(1)
     >>> set_threads(None)

@@ -1,4 +1,4 @@
-"""Functions under the names of old versions."""
+"""Functions under deprecated names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that appear under their names when they are complete, like the outputs of ``blpk``."""
+"""Files that appear under their final names when they are complete, like the outputs of ``blpk``."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-# ``blpk`` removes files of this name that nobody has locked: a killed program has left them.
+# ``blpk`` removes unlocked files with this prefix, which killed programs have left.
 _PREFIX = ".blpk-out-" if fcntl else ".bloscpack-out-"
 
 
 class NewFile:
-    """A temporary file beside a path, which `commit` renames to it. Until then the path leads to what it led to before.
+    """A temporary file in the folder of a path, which `commit` renames to the path. Until then, an existing file stays.
 
-    A device or a FIFO is written to directly. With ``replace=False`` nothing may have the name. The file is locked, unless
-    what writes it does that, too.
+    A device or a FIFO is written to directly. With ``replace=False``, no file of that name may exist. ``lock=False`` is for
+    writers that lock the file themselves.
     """
 
     def __init__(self, path: Any, *, replace: bool = True, lock: bool = True) -> None:
@@ -32,7 +32,7 @@ class NewFile:
         self._process = os.getpid()
         self._replace = replace
         try:
-            # Links are followed, and stay.
+            # Follow links, and keep them.
             self._target = os.path.realpath(self.name)
             self._begin(lock and fcntl is not None)
         except OSError as error:
@@ -58,13 +58,13 @@ class NewFile:
         name = f"{_PREFIX}{secrets.token_hex(6)}.tmp"
         self.path = os.path.join(folder, os.fsencode(name) if isinstance(folder, bytes) else name)
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        # One that replaces another is private, and gets the mode of that when it is complete.
+        # A file that replaces another is private until it is complete, and then gets the mode of the other.
         self._fd = os.open(self.path, flags, 0o666 if self._old is None else 0o600)
         if lock:
             try:
                 fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                pass  # A file system without locks.
+                pass  # The file system has no locks.
 
     def open(self, mode: str = "w+b") -> BinaryIO:
         """Opens the file to write to."""
@@ -72,11 +72,11 @@ class NewFile:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this process has begun the file, rather than one that forked it."""
+        """Whether this process has begun the file, rather than a parent process."""
         return os.getpid() == self._process
 
     def commit(self) -> None:
-        """Gives the file its name, since it is complete."""
+        """Gives the complete file its final name."""
         if not self.is_ours:
             raise of_os_error(OSError(f"begun by process {self._process}, before it forked this one"), self.name)
         if self._fd is None:
@@ -86,7 +86,7 @@ class NewFile:
                 _copy_owners(self._fd, self._old)
             os.fsync(self._fd)
             if not fcntl:
-                # Windows renames no open file.
+                # Windows cannot rename an open file.
                 self._close()
             self._rename()
             _sync_folder(os.path.dirname(self._target))
@@ -104,13 +104,13 @@ class NewFile:
         except FileExistsError:
             raise
         except OSError:
-            # A file system that cannot link. A moment ago nothing had the name.
+            # The file system cannot link. The name was free a moment ago.
             os.rename(self.path, self._target)
         else:
             os.unlink(self.path)
 
     def discard(self) -> None:
-        """Removes the temporary file. In a forked process it stays: it is the parent's."""
+        """Removes the temporary file. A forked process keeps it, because it belongs to the parent."""
         if self._fd is not None:
             self._close()
             if self.is_ours:
@@ -138,7 +138,7 @@ class NewFile:
 
 
 def _copy_owners(fd: int, old: os.stat_result) -> None:
-    """Gives a file owner, group and mode of the one that it replaces, as far as that gives nobody more rights."""
+    """Gives a file the owner, group and mode of the file that it replaces, without giving more rights to anyone."""
     mode = stat.S_IMODE(old.st_mode)
     if not hasattr(os, "fchown"):
         return
@@ -159,10 +159,10 @@ def _sync_folder(folder: Any) -> None:
     try:
         fd = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     except PermissionError:
-        return  # A folder that may be written to and not listed.
+        return  # The folder is writable but cannot be listed.
     try:
         os.fsync(fd)
     except OSError:
-        pass  # A file system that syncs no folders.
+        pass  # The file system cannot sync folders.
     finally:
         os.close(fd)

@@ -1,4 +1,4 @@
-"""Options of encoders, checked and complete, as the native half takes them."""
+"""Checks and completes the options of encoders for the native half."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def options(
     packed: int | None = None,
     interactive: bool | None = None,
 ) -> dict[str, Any]:
-    """All options, with `None` for those that are not given.
+    """All options, with `None` for each that is not set.
 
     >>> options(cname="zstd", metadata={"a": 1})["metadata"]
     '{"a":1}'

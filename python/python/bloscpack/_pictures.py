@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-#: The size of a picture, and the columns that its line has.
+#: The size of a picture, and the number of columns of its line.
 _WIDTH, _HEIGHT, _POINTS = 240, 40, 60
-#: Elements that are read for a picture in all.
+#: The number of elements that are read for a picture.
 _MOST = 1 << 18
-#: Rows that are shown at each end of a table.
+#: The number of rows that are shown at each end of a table.
 _ROWS = 5
-#: Chunks along an axis of a map.
+#: The maximum number of chunks along an axis of a map.
 _CHUNKS = 24
 _STYLE = "font-variant-numeric: tabular-nums"
 _COLOR = "#4477aa"
@@ -48,7 +48,7 @@ def _extremes(values: Any) -> tuple[Any, Any]:
 
 
 def of_series(array: Any) -> str:
-    """A picture of an array of numbers with one axis; nothing for any other. Of a long one, parts are read."""
+    """A picture of a one-dimensional array of numbers; empty for other arrays. Only parts of a long array are read."""
     if len(array.shape) != 1 or array.dtype.kind not in "iufb" or not array.shape[0]:
         return ""
     rows = array.shape[0]
@@ -85,14 +85,14 @@ def of_chunks(shape: tuple[int, ...], chunks: tuple[int, ...]) -> str:
 
 
 def array(facts: dict[str, Any], values: Any) -> str:
-    """The facts about an array, and a picture of it."""
+    """The properties of an array, and a picture of it."""
     picture = _safely(values)
     cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in facts.items())
     return f'<table style="{_STYLE}">{cells}</table>{picture}'
 
 
 def _safely(values: Any) -> str:
-    """A damaged array can be shown, too, without a picture."""
+    """A picture, or none if the array is damaged."""
     try:
         chunks = getattr(values, "chunks", None)
         return of_series(values) or of_chunks(values.shape, chunks if isinstance(chunks, tuple) else ())

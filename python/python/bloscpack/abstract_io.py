@@ -1,4 +1,4 @@
-"""Sources and sinks of chunks, and what moves chunks from one to the other."""
+"""Sources and sinks of chunks, and functions that move chunks from a source to a sink."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def decompress_chunk(chunk: Any) -> bytes:
 
 
 class PlainSource:
-    """Something that gives chunks of data."""
+    """A source of uncompressed chunks."""
 
     def configure(self, chunk_size: int, last_chunk: int, nchunks: int) -> None:
-        """Sets how the data is cut."""
+        """Sets the sizes and the number of the chunks."""
         self.chunk_size, self.last_chunk, self.nchunks = chunk_size, last_chunk, nchunks
 
     @property
     def compress_func(self) -> Callable[[Any, Any], bytes]:
-        """What compresses a chunk."""
+        """The function that compresses a chunk."""
         return _compress_chunk_str
 
     def __iter__(self) -> Iterator[Any]:
@@ -40,7 +40,7 @@ class PlainSource:
 
 
 class CompressedSource:
-    """Something that gives compressed chunks with their digests."""
+    """A source of compressed chunks with their digests."""
 
     nchunks: int | None
     checksum_impl: Any
@@ -50,18 +50,18 @@ class CompressedSource:
 
 
 class PlainSink:
-    """Something that takes compressed chunks and keeps their data."""
+    """A sink that decompresses chunks and keeps their content."""
 
     def put(self, compressed: bytes) -> int:
-        """Takes a chunk, and returns the bytes of its data."""
+        """Takes a compressed chunk, and returns the number of bytes of its content."""
         raise NotImplementedError
 
 
 class CompressedSink:
-    """Something that keeps compressed chunks."""
+    """A sink that keeps compressed chunks."""
 
     def configure(self, blosc_args: Any, bloscpack_header: BloscpackHeader) -> None:
-        """Sets how chunks were compressed, and the header."""
+        """Sets the compression arguments and the header."""
         self.blosc_args = blosc_args
         self.bloscpack_header = bloscpack_header
         self.checksum_impl = bloscpack_header.checksum_impl
@@ -74,10 +74,10 @@ class CompressedSink:
         """Takes the metadata."""
 
     def init_offsets(self) -> None:
-        """Makes room for the table of offsets."""
+        """Reserves space for the offset table."""
 
     def finalize(self) -> None:
-        """Fills the table of offsets in."""
+        """Fills in the offset table."""
 
     def put(self, i: int, compressed: bytes) -> Any:
         """Takes the chunk with this number."""

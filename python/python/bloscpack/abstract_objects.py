@@ -11,16 +11,16 @@ from .pretty import double_pretty_size
 
 
 class MutableMappingObject(MutableMapping[str, Any]):
-    """An object that is a mapping from the names of its attributes, too."""
+    """An object that is also a mapping from the names of its attributes to their values."""
 
     @property
     def attributes(self) -> list[str]:
-        """The names."""
+        """The names of the attributes."""
         raise NotImplementedError
 
     @property
     def bytes_attributes(self) -> list[str]:
-        """The names of those that count bytes."""
+        """The names of the attributes that are numbers of bytes."""
         return []
 
     def _check(self, key: str) -> None:

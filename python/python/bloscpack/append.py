@@ -1,6 +1,6 @@
 """Appends to files, and changes their metadata, as Bloscpack 0.16 does.
 
-A crash in the middle damages the file. `bloscpack.append_bytes` and `bloscpack.append_records` are safe.
+A crash during a call damages the file. `bloscpack.append_bytes` and `bloscpack.append_records` are atomic.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .serializers import check_valid_serializer
 
 
 def _complete(blosc_args: Any, header: BloscpackHeader) -> dict[str, Any]:
-    """The arguments, with those of the file or the defaults where they are `None`."""
+    """The arguments; each `None` is replaced by the value from the file or by a default."""
     if header.typesize == -1:
         raise NonUniformTypesize("the chunks of the file have different typesizes")
     defaults = (header.typesize, DEFAULT_CLEVEL, DEFAULT_SHUFFLE, DEFAULT_CNAME)
@@ -47,7 +47,7 @@ def _complete(blosc_args: Any, header: BloscpackHeader) -> dict[str, Any]:
 
 
 def append_fp(original_fp: BinaryIO, new_content_fp: BinaryIO, new_size: int, blosc_args: Any = None) -> int:
-    """Appends so many bytes of a file object to a Bloscpack file, and returns the number of new chunks."""
+    """Appends ``new_size`` bytes of a file object to a Bloscpack file, and returns the number of new chunks."""
     header, metadata, metadata_header, offsets = _read_beginning(original_fp)
     if not offsets:
         raise RuntimeError("the file has no table of offsets: nothing can be appended")
@@ -112,7 +112,7 @@ def _rewrite_metadata_fp(
     codec: str | None = DEFAULT_META_CODEC,
     level: int | None = DEFAULT_META_LEVEL,
 ) -> None:
-    """Replaces the metadata at the position of a file object, in the room that it has."""
+    """Replaces the metadata at the position of a file object, within its reserved space."""
     start = target_fp.tell()
     metadata, header = _read_metadata(target_fp)
     if metadata == new_metadata:
@@ -130,7 +130,7 @@ def _recreate_metadata(
     codec: str | None = DEFAULT_META_CODEC,
     level: int | None = DEFAULT_META_LEVEL,
 ) -> MetadataArgs:
-    """The arguments for new metadata in the room of the old: those of its header where they are not given."""
+    """The arguments for new metadata in the space of the old; by default, the values of the old header."""
     args = MetadataArgs(**{name: old_metadata_header[name] for name in METADATA_ARGS})
     if magic_format is not None:
         check_valid_serializer(magic_format)

@@ -108,7 +108,7 @@ def calculate_nchunks(in_file_size: int, chunk_size: int | str | None = DEFAULT_
 
 
 def _handle_max_apps(offsets: bool, nchunks: int, max_app_chunks: Count | None) -> int:
-    """The spare entries of a table of offsets: none without a table, and not more than a file can have."""
+    """The number of spare entries in the offset table: 0 without a table, and within the limit of the format."""
     check_range("nchunks", nchunks, -1, MAX_CHUNKS)
     if not offsets or nchunks == -1:
         return 0
@@ -144,7 +144,7 @@ class BloscArgs(MutableMappingObject):
 
 
 class BloscpackArgs(MutableMappingObject):
-    """Whether there is a table of offsets, with how many spare entries, and the checksum of chunks."""
+    """Whether the file has an offset table, with how many spare entries, and the checksum of chunks."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class BloscpackArgs(MutableMappingObject):
 
 
 class MetadataArgs(MutableMappingObject):
-    """How metadata is stored: its format, checksum, codec and level, and how much room is reserved for it."""
+    """How metadata is stored: its format, checksum, codec and level, and the space reserved for it."""
 
     def __init__(
         self,
@@ -184,11 +184,11 @@ class MetadataArgs(MutableMappingObject):
 
     @property
     def should_compress(self) -> bool:
-        """Whether there is a codec."""
+        """Whether the metadata is compressed."""
         return self.meta_codec != "None"
 
     def nullify_codec(self) -> None:
-        """Stores the metadata as it is."""
+        """Disables compression of the metadata."""
         self.meta_codec = "None"
 
     @property
@@ -202,5 +202,5 @@ class MetadataArgs(MutableMappingObject):
         return self.meta_codec_impl.name
 
     def effective_max_meta_size(self, meta_size: int) -> int:
-        """The bytes that are reserved for so many bytes of metadata."""
+        """The number of bytes to reserve for ``meta_size`` bytes of metadata."""
         return self.max_meta_size(meta_size) if callable(self.max_meta_size) else self.max_meta_size

@@ -30,7 +30,7 @@ from .errors import UsageError
 
 @functools.lru_cache(1000)
 def dtype_of(descr: str) -> np.dtype[Any]:
-    """The dtype that a literal of Python describes.
+    """The dtype that a Python literal describes.
 
     >>> dtype_of("[('a', '<i4'), ('b', '|S3')]")
     dtype([('a', '<i4'), ('b', 'S3')])
@@ -43,10 +43,10 @@ def dtype_of(descr: str) -> np.dtype[Any]:
 class Array:
     """An array that is decompressed as it is read; made by `open_array`.
 
-    It has what NumPy, dask and xarray look for: ``shape``, ``dtype``, ``ndim``, ``size``, ``chunks``, indexing, and
-    ``__array__``. It also has what pyarrow and Polars look for: ``__arrow_c_stream__`` (batches that are decoded when they
-    are read) and ``__arrow_c_array__`` (all in one piece), where rows of several elements are lists of a fixed size and
-    elements with fields are structs.
+    NumPy, dask and xarray can use it, through ``shape``, ``dtype``, ``ndim``, ``size``, ``chunks``, indexing, and
+    ``__array__``. pyarrow and Polars can use it through ``__arrow_c_stream__`` (batches, decoded as they are read) and
+    ``__arrow_c_array__`` (all rows in one piece). For Arrow, rows of several elements are fixed-size lists, and elements
+    with fields are structs.
     """
 
     def __init__(self, native: Any) -> None:
@@ -55,7 +55,7 @@ class Array:
         self.dtype = dtype_of(facts["dtype"])
         #: The number of elements along each axis.
         self.shape: tuple[int, ...] = tuple(facts["shape"])
-        #: The number of elements of a chunk along each axis.
+        #: The number of elements in a chunk along each axis.
         self.chunks: tuple[int, ...] = tuple(facts["chunks"])
         #: The name of the layout: ``bcolz``, ``blz``, ``caterva`` or ``b2nd``, for example.
         self.layout: str = facts["layout"]
@@ -72,16 +72,16 @@ class Array:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements, uncompressed."""
+        """The uncompressed size of all elements in bytes."""
         return self.size * self.dtype.itemsize
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """The attributes that users attached."""
+        """The user's attributes."""
         return json.loads(self._native.attributes())
 
     def read_into(self, start: list[int], stop: list[int], out: NDArray[Any]) -> None:
-        """Decompresses the box between two corners into a contiguous array of its shape and of this dtype."""
+        """Decompresses the box between two corners into a contiguous array with the box's shape and this array's dtype."""
         if out.shape != tuple(b - a for a, b in zip(start, stop)) or out.dtype != self.dtype:
             raise UsageError(f"an array of the shape {out.shape} and {out.dtype} does not fit the box")
         self._native.read(list(start), list(stop), into_array(out))
@@ -113,7 +113,7 @@ class Array:
         return self._native.arrow_schema(None, False)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
+        """All rows, for the Arrow PyCapsule interface, in batches of about 16 MiB, decoded as they are read."""
         return self._native.arrow_stream(None, False, (0, self._arrow_rows()), requested_schema)
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
@@ -139,10 +139,10 @@ class Array:
 
 
 def open_array(source: files.Source) -> Array:
-    """Opens an array for reading: a carray, a frame of Blosc2, a Zarr array, a Bloscpack file with an array, or a ``.npy`` file.
+    """Opens an array for reading: a carray, a Blosc2 frame, a Zarr array, a Bloscpack file with an array, or a ``.npy`` file.
 
-    The source is a path, bytes, a file object, or a URL. A directory may be in a ZIP archive: a path to that (``"data.zip"``,
-    ``"data.zip/eeg"``), its bytes, a file object, or a URL.
+    The source is a path, bytes, a seekable file object, or a URL. A directory may be inside a ZIP archive, which is given in
+    the same ways; a path may continue inside it (``"data.zip"``, ``"data.zip/eeg"``).
     """
     instead = {"ctable": "open_table", "records": "open_records"}.get(_native.kind(source))
     if instead:

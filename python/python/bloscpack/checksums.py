@@ -24,12 +24,12 @@ class Hash:
 
 
 def zlib_hash(function: Callable[[Any], int]) -> tuple[int, Callable[[Any], bytes]]:
-    """Length and function of a checksum of `zlib`."""
+    """The digest length and the function of a checksum in `zlib`."""
     return 4, lambda data: function(data).to_bytes(4, "little")
 
 
 def hashlib_hash(function: Callable[..., Any]) -> tuple[int, Callable[[Any], bytes]]:
-    """Length and function of a digest of `hashlib`."""
+    """The digest length and the function of a checksum in `hashlib`."""
     return function().digest_size, lambda data: function(data).digest()
 
 
@@ -44,6 +44,6 @@ CHECKSUMS_LOOKUP = {checksum.name: checksum for checksum in CHECKSUMS}
 
 
 def check_valid_checksum(checksum: str) -> None:
-    """Refuses an unknown name."""
+    """Raises an exception for an unknown name."""
     if checksum not in CHECKSUMS_LOOKUP:
         raise NoSuchChecksum(f"no checksum {checksum!r} (checksums: {', '.join(CHECKSUMS_AVAIL)})")

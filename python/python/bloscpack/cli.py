@@ -1,4 +1,4 @@
-"""The command of Bloscpack 0.16, as far as other programs call into it. The command itself is ``blpk``, a program of its own."""
+"""The parts of Bloscpack 0.16's command that other programs import. The actual command is ``blpk``, a separate program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .version import __version__
 
 
 def check_files(in_file: str, out_file: str, args: Any) -> None:
-    """Refuses an input that does not exist, and an output that does, unless ``args.force`` is set."""
+    """Raises an exception for a missing input or an existing output, unless ``args.force`` is set."""
     if not os.path.exists(in_file) and not args.force:
         raise FileNotFound(f"{in_file!r} does not exist")
     if os.path.exists(out_file) and not args.force:

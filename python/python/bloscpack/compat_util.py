@@ -1,4 +1,4 @@
-"""Names that once differed between versions of Python."""
+"""Names that differ between old versions of Python."""
 
 from collections import OrderedDict
 from io import BytesIO as StringIO

@@ -1,4 +1,4 @@
-"""Anything into anything else.
+"""Converts and writes data in any supported format.
 
 >>> import bloscpack, numpy as np, tempfile
 >>> folder = tempfile.mkdtemp()
@@ -50,16 +50,17 @@ def convert(
     chunk_size: int | None = None,
     sparse: bool = False,
 ) -> None:
-    """Makes of a source what the ending of ``path`` says, as ``blpk convert`` does.
+    """Converts a source into the format that the ending of ``path`` indicates, as ``blpk convert`` does.
 
-    The source is anything that `open` opens, and files of text. The endings are ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.jsonl``,
-    ``.bin``, ``.blp``, ``.b2nd``, ``.b2z``, ``.b2d``, ``.zarr``, ``.bcolz`` and ``.blz``; ``to`` says it where there is none, or the
-    layout: ``"zarr2"``, ``"blz-doc"``, ``"caterva"``, ``"records"``, ... Settings that are not given are those of the source.
+    The source is anything that `open` opens, or a text file. The endings are ``.npy``, ``.npz``, ``.csv``, ``.tsv``, ``.jsonl``,
+    ``.bin``, ``.blp``, ``.b2nd``, ``.b2z``, ``.b2d``, ``.zarr``, ``.bcolz`` and ``.blz``. For other names set ``to``, which can
+    also select a variant: ``"zarr2"``, ``"blz-doc"``, ``"caterva"``, ``"records"``, ... Options that are not set are taken from
+    the source.
 
-    ``column`` makes an array of a column; ``columns`` and ``rows``, such as ``slice(0, 1000)``, choose a part. ``table`` makes columns of
-    the fields of an array, ``nan_as_null`` missing values of NaN, and ``dtype`` is that of a frame that does not store one. What the
-    target has no place for is a warning. The target appears when it is complete; what has its name is an error, unless ``replace`` is
-    given and it is a file or a dataset.
+    ``column`` converts one column into an array; ``columns`` and ``rows``, such as ``slice(0, 1000)``, select a part. ``table``
+    makes the fields of an array into columns, ``nan_as_null`` makes NaN a missing value, and ``dtype`` is for frames that do
+    not store one. A warning names properties that the target cannot store. The target appears when it is complete. An existing
+    target is an error; with ``replace``, an existing file or dataset is replaced.
     """
     if rows is not None and rows.step not in (None, 1):
         raise UsageError(f"rows that follow one another, not with a step of {rows.step}")
@@ -105,10 +106,10 @@ def write(
     chunk_size: int | None = None,
     sparse: bool = False,
 ) -> None:
-    """Writes an array or a table to a path whose ending says what it becomes; the options are those of `convert`.
+    """Writes an array or a table in the format that the ending of ``path`` indicates. Options as for `convert`.
 
-    A table is anything of columns with ``__arrow_c_stream__`` (pyarrow, Polars, pandas, DuckDB), or a mapping of names to arrays;
-    everything else is an array, as `numpy.asarray` makes it. `write_table` has options for the text and the missing values of tables.
+    A table is an object of columns with ``__arrow_c_stream__`` (pyarrow, Polars, pandas, DuckDB), or a mapping of names to
+    arrays. Everything else becomes an array through `numpy.asarray`. `write_table` has options for text and missing values.
 
     >>> import bloscpack, tempfile
     >>> folder = tempfile.mkdtemp()

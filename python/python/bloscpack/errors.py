@@ -1,7 +1,7 @@
 """The exceptions of this package.
 
-All of them are `Error`, which is a `ValueError`. Some are what older packages raised, or an `OSError`, too, so that
-``except`` clauses of old code still match.
+All of them derive from `Error`, which is a `ValueError`. Some also derive from the exceptions of Bloscpack 0.16 or from
+`OSError`, so that existing ``except`` clauses match.
 
 >>> import bloscpack
 >>> try:
@@ -37,13 +37,13 @@ class Error(ValueError):
 
     Attributes are `None` where they are unknown or do not apply:
 
-    * ``code``, ``category``: what happened (``"digest"``; docs/errors.md lists all codes), and how to react (``"damaged"``, ``"cut short"``,
-      ``"unsupported"``, ``"over limit"``, ``"usage"``, ``"committed"`` or ``"failed"``);
+    * ``code``, ``category``: what happened (such as ``"digest"``; docs/errors.md lists all codes), and how to react
+      (``"damaged"``, ``"cut short"``, ``"unsupported"``, ``"over limit"``, ``"usage"``, ``"committed"`` or ``"failed"``);
     * ``byte``, ``chunk``, ``member``, ``section``: where in the input, counted from 0;
     * ``path``, ``side``: the file, and whether it is the ``"source"`` or the ``"target"``;
     * ``limit``, ``hint``: the limit that was exceeded, and advice on what to do;
-    * ``damaged_bytes``, ``lost_content``, ``lost_records``: in the reports of `verify` and `recover`, the first and the
-      end of the bytes of the input that are damaged, and of what is lost.
+    * ``damaged_bytes``, ``lost_content``, ``lost_records``: in the reports of `verify` and `recover`, the begin and the end
+      of the damaged bytes of the input, and of the lost content or records.
     """
 
     code: str = "usage"
@@ -66,7 +66,7 @@ class UsageError(Error):
 
 
 class DamagedError(Error):
-    """Bytes that are not as their writer left them."""
+    """The input is damaged: its bytes differ from the ones that were written."""
 
 
 class ChecksumError(DamagedError, old.ChecksumMismatch):
@@ -78,7 +78,7 @@ class CutShortError(DamagedError):
 
 
 class UnsupportedError(Error, old.FormatVersionMismatch):
-    """A format, or a feature of one, that this version does not read."""
+    """A format, or a feature of a format, that this version does not read."""
 
 
 class LimitError(Error):
@@ -90,7 +90,7 @@ class InternalError(Error, RuntimeError):
 
 
 class IOFailure(Error, OSError):
-    """Reading or writing failed. `errno` is set where the system gave a number."""
+    """Reading or writing failed. `errno` is set if the system returned an error number."""
 
 
 class CommittedError(Error, OSError):
@@ -124,7 +124,7 @@ _io_classes: dict[str, type[Error]] = {
 
 
 def of_os_error(error: OSError, path: Any) -> Error:
-    """The exception for what the system said about a file that is written."""
+    """The exception for an `OSError` about a file that is being written."""
     classes = (cls for name, cls in _io_classes.items() if isinstance(error, _OF_IO[name]))
     made = next(classes, IOFailure)(f"{os.fsdecode(path)}: {error.strerror or error}")
     made.code, made.category, made.side, made.path = "io", "failed", "target", path
@@ -144,7 +144,7 @@ def _class_of(facts: dict[str, Any]) -> type[Error]:
 
 
 def of_facts(facts: dict[str, Any]) -> Error:
-    """The exception for what the native half found out. It is called from there."""
+    """The exception for an error of the native half, which calls this function."""
     error = _class_of(facts)(facts["message"])
     for name in ("code", "category", "byte", "chunk", "member", "section", "side", "limit", "hint"):
         setattr(error, name, facts[name])

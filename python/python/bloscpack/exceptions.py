@@ -1,8 +1,8 @@
-"""The exceptions of Bloscpack 0.16, which the functions of its interface raise."""
+"""The exceptions of Bloscpack 0.16, raised by the functions of its interface."""
 
 
 class FileNotFound(IOError):
-    """An input file does not exist, or an output file does."""
+    """An input file does not exist, or an output file already exists."""
 
 
 class NoSuchChecksum(ValueError):
@@ -18,7 +18,7 @@ class NoSuchSerializer(ValueError):
 
 
 class ChunkingException(BaseException):
-    """Data that cannot be cut into chunks of this size. As in Bloscpack it is not an `Exception`."""
+    """Data that cannot be cut into chunks of this size. As in Bloscpack 0.16, this is not an `Exception`."""
 
 
 class ChunkSizeTypeSizeMismatch(ValueError):
@@ -46,7 +46,7 @@ class NoChangeInMetadata(RuntimeError):
 
 
 class MetadataSectionTooSmall(RuntimeError):
-    """Metadata that does not fit into the room that is reserved for it."""
+    """Metadata that does not fit into its reserved space."""
 
 
 class NonUniformTypesize(RuntimeError):
@@ -54,11 +54,11 @@ class NonUniformTypesize(RuntimeError):
 
 
 class NotEnoughSpace(RuntimeError):
-    """A table of offsets without room for more chunks."""
+    """An offset table without spare entries for more chunks."""
 
 
 class NotANumpyArray(RuntimeError):
-    """A file that does not contain an array of NumPy."""
+    """A file that does not contain a NumPy array."""
 
 
 class ObjectNumpyArrayRejection(RuntimeError):

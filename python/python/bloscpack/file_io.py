@@ -39,7 +39,7 @@ def _read_exactly(fp: BinaryIO, size: int, what: str) -> bytes:
 
 
 def _write_metadata(output_fp: BinaryIO, metadata: Any, metadata_args: MetadataArgs) -> int:
-    """Writes the section of metadata at the position of a file object, and returns its length."""
+    """Writes the metadata section at the position of a file object, and returns its length."""
     _check_metadata_arguments(metadata_args)
     raw = SERIALIZERS_LOOKUP[metadata_args.magic_format].dumps(metadata).encode()
     stored = metadata_args.meta_codec_impl.compress(raw, metadata_args.meta_level)
@@ -73,7 +73,7 @@ def _read_bloscpack_header(input_fp: BinaryIO) -> BloscpackHeader:
 
 
 def _read_metadata(input_fp: BinaryIO) -> tuple[Any, MetadataHeader]:
-    """Reads the section of metadata at the position of a file object."""
+    """Reads the metadata section at the position of a file object."""
     header = MetadataHeader.decode(input_fp.read(METADATA_HEADER_LENGTH))
     stored = _read_exactly(input_fp, header.meta_comp_size, "metadata")
     input_fp.seek(header.max_meta_size - header.meta_comp_size, 1)
@@ -86,7 +86,7 @@ def _read_metadata(input_fp: BinaryIO) -> tuple[Any, MetadataHeader]:
 
 
 def _read_offsets(input_fp: BinaryIO, bloscpack_header: BloscpackHeader) -> list[int]:
-    """Reads the table of offsets at the position of a file object, and returns the entries that are used."""
+    """Reads the offset table at the position of a file object, and returns the used entries."""
     entries = bloscpack_header.total_prospective_chunks
     if not bloscpack_header.offsets or entries is None:
         return []
@@ -96,7 +96,7 @@ def _read_offsets(input_fp: BinaryIO, bloscpack_header: BloscpackHeader) -> list
 
 
 def _read_beginning(input_fp: BinaryIO) -> tuple[BloscpackHeader, Any, MetadataHeader | None, list[int]]:
-    """Reads everything before the first chunk: header, metadata, its header, and offsets."""
+    """Reads everything before the first chunk: header, metadata, metadata header, and offsets."""
     header = _read_bloscpack_header(input_fp)
     metadata, metadata_header = _read_metadata(input_fp) if header.metadata else (None, None)
     return header, metadata, metadata_header, _read_offsets(input_fp, header)
@@ -121,7 +121,7 @@ def _write_compressed_chunk(output_fp: BinaryIO, compressed: bytes, digest: byte
 
 
 class PlainFPSource(PlainSource):
-    """The data of a file object, from its position on."""
+    """The content of a file object, from its position on."""
 
     def __init__(self, input_fp: BinaryIO) -> None:
         self.input_fp = input_fp
@@ -147,7 +147,7 @@ class CompressedFPSource(CompressedSource):
 
 
 class PlainFPSink(PlainSink):
-    """Writes the data of chunks to a file object."""
+    """Writes the content of chunks to a file object."""
 
     def __init__(self, output_fp: BinaryIO, nchunks: int | None = None) -> None:
         self.output_fp = output_fp
@@ -199,7 +199,7 @@ def _pack_quickly(
     blosc_args: BloscArgs | None,
     bloscpack_args: BloscpackArgs | None,
 ) -> None:
-    """Compresses bytes by several threads, with the default arguments for metadata."""
+    """Compresses bytes on several threads, with the default arguments for metadata."""
     blosc, container = blosc_args or BloscArgs(), bloscpack_args or BloscpackArgs()
     spare = _handle_max_apps(container.offsets, chunking[0], container.max_app_chunks)
     given = {name: blosc[name] for name in ("typesize", "clevel", "shuffle", "cname")}
@@ -217,7 +217,7 @@ def _pack_quickly(
 
 
 def _is_quick(metadata: Any, bloscpack_args: BloscpackArgs | None, metadata_args: MetadataArgs | None) -> bool:
-    """Whether the native writer stores the metadata as these arguments ask for."""
+    """Whether the native writer can store the metadata with these arguments."""
     checksum = (bloscpack_args or BloscpackArgs()).checksum
     return metadata is None or (metadata_args is None and checksum == "adler32")
 
@@ -231,7 +231,7 @@ def _pack(
     bloscpack_args: BloscpackArgs | None,
     metadata_args: MetadataArgs | None,
 ) -> None:
-    """Compresses bytes into a file object that is empty."""
+    """Compresses bytes into an empty file object."""
     raw = of_bytes(data)
     chunking = calculate_nchunks(len(raw), DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
     if len(raw) and _is_quick(metadata, bloscpack_args, metadata_args):
@@ -245,7 +245,7 @@ def _pack(
 
 
 def _unpack(source: Any) -> tuple[files.File, Any]:
-    """The content of a path or a file object, and its metadata, after its version was checked."""
+    """The content and the metadata of a path or a file object. Checks the version."""
     if isinstance(source, io.BytesIO):
         source.seek(0)
         _read_bloscpack_header(source)
@@ -265,7 +265,7 @@ def pack_file_to_file(
     bloscpack_args: BloscpackArgs | None = None,
     metadata_args: MetadataArgs | None = None,
 ) -> None:
-    """Compresses a file into a file, which appears when it is complete."""
+    """Compresses a file into another, which appears when it is complete."""
     size = os.path.getsize(in_file)
     chunking = calculate_nchunks(size, DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
     with builtins.open(in_file, "rb") as input_fp, NewFile(out_file) as new, new.open() as output_fp:
@@ -284,7 +284,7 @@ def pack_file_to_file(
 
 
 def unpack_file_from_file(in_file: files.Path, out_file: files.Path) -> Any:
-    """Decompresses a file into a file, which appears when it is complete, and returns the metadata."""
+    """Decompresses a file into another, which appears when it is complete. Returns the metadata."""
     content, metadata = _unpack(in_file)
     with NewFile(out_file) as new, new.open("wb") as output_fp:
         while piece := content.read(64 << 20):
@@ -327,7 +327,7 @@ def pack_bytes_to_bytes(
 
 
 def unpack_bytes_from_bytes(bytes_: Any) -> tuple[bytes, Any]:
-    """The content in the bytes of a file, and its metadata.
+    """The content and the metadata of a file, given as bytes.
 
     >>> unpack_bytes_from_bytes(pack_bytes_to_bytes(b"content", metadata={"a": 1}))
     (b'content', {'a': 1})

@@ -20,7 +20,7 @@ from .errors import UsageError
 Path = Union[str, "os.PathLike[str]"]
 Source = Union[Path, bytes, BinaryIO]
 
-#: Bytes of decompressed chunks that a file keeps.
+#: The size of a file's cache of decompressed chunks in bytes.
 CACHE = 64 << 20
 
 
@@ -39,7 +39,7 @@ def _readable(file: Any) -> bool:
 
 
 class Output:
-    """An encoder of the native half, and the file at a path that it writes, or a file object."""
+    """A native encoder and its target: a new file at a path, or a file object."""
 
     def __init__(self, kind: Any, target: Path | BinaryIO, every: dict[str, Any]) -> None:
         self._process = os.getpid()
@@ -50,7 +50,7 @@ class Output:
             self.native = kind(target, _can_seek(target) and _readable(target), every)
 
     def finish(self) -> None:
-        """Completes the file, and gives it its name."""
+        """Completes the file, and gives it its final name."""
         try:
             self.native.finish()
             if self._file is not None:
@@ -59,7 +59,7 @@ class Output:
             self._discard()
 
     def abandon(self) -> None:
-        """Ends without the file. What had its name stays."""
+        """Discards the new file. An existing file of its name stays."""
         self.native.abandon()
         self._discard()
 
@@ -68,7 +68,7 @@ class Output:
             self._file.discard()
 
     def collected(self, writer: Any) -> None:
-        """Ends as `abandon` does, and warns of a writer that was forgotten, in the process that made it."""
+        """As `abandon`. In the process that made the writer, also warns that it was not closed."""
         if os.getpid() == self._process:
             lost = "the file is unfinished" if self._file is None else "nothing was written under this name"
             warnings.warn(f"{writer!r} was never closed: {lost}", ResourceWarning, stacklevel=3, source=writer)
@@ -76,12 +76,12 @@ class Output:
 
 
 class Writer(io.RawIOBase):
-    """Compresses what is written into a Bloscpack file or stream.
+    """A file object for writing that compresses its data into a Bloscpack file or stream.
 
-    ``target`` is a path or a file object: a file, a pipe, a socket's file, ... If it can be read and sought, the file gets
-    a table of offsets for random access. Only `close`, or leaving a ``with`` block without an exception, completes the
-    file. A file at a path appears then: until then, and after an exception, the path leads to what it led to before. A file
-    object is left unfinished, which readers refuse.
+    ``target`` is a path or a file object: a file, a pipe, a socket's file, ... If the target is readable and seekable, the
+    file gets an offset table for random access. Only `close`, or leaving a ``with`` block without an exception, completes
+    the file. A new file at a path appears only then; after an exception, an existing file stays. A file object is then left
+    unfinished, and readers refuse it.
 
     >>> import io
     >>> target = io.BytesIO()
@@ -91,8 +91,8 @@ class Writer(io.RawIOBase):
     True
 
     Options: ``cname``, ``clevel``, ``shuffle`` (0, 1 or 2 for bits), ``typesize``, ``chunk_size``, ``checksum``,
-    ``offsets``, ``metadata`` (anything that JSON can express), ``max_app_chunks``, ``size`` (the number of bytes, if it
-    is known), ``threads``, and ``interactive``: the reader of a pipe gets each flush at once.
+    ``offsets``, ``metadata`` (any JSON value), ``max_app_chunks``, ``size`` (the number of bytes, if known), ``threads``, and
+    ``interactive``: each flush reaches the reader of a pipe at once.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Writer(io.RawIOBase):
         self._output = Output(_native.Encoder, target, every)
 
     def write(self, data: Any) -> int:
-        """Compresses these bytes; they may wait for others until `flush` or `close`."""
+        """Compresses these bytes. They may be buffered until `flush` or `close`."""
         if self._output is None:
             raise UsageError("write to a closed Writer: a file is complete once it is closed; append_bytes adds to it")
         bytes_ = of_bytes(data)
@@ -139,7 +139,7 @@ class Writer(io.RawIOBase):
         return len(bytes_)
 
     def flush(self) -> None:
-        """Writes what is waiting, as far as that makes whole chunks; all of it if the writer is ``interactive``."""
+        """Writes the buffered bytes that make whole chunks, or all of them if the writer is ``interactive``."""
         if self._output is not None:
             self._output.native.flush()
 
@@ -147,14 +147,14 @@ class Writer(io.RawIOBase):
         return True
 
     def close(self) -> None:
-        """Completes the file. A file object that was passed is left open."""
+        """Completes the file. The file object in ``target`` stays open."""
         output, self._output = self._output, None
         if output is not None:
             output.finish()
         super().close()
 
     def abandon(self) -> None:
-        """Closes without the file: its path leads to what it led to before. A file object is left unfinished."""
+        """Closes and discards the new file; an existing file of its name stays. A file object is left unfinished."""
         output, self._output = self._output, None
         if output is not None:
             output.abandon()
@@ -231,7 +231,7 @@ class File(io.RawIOBase):
         return done
 
     def readinto_at(self, at: int, buffer: Any) -> int:
-        """Fills a buffer from this position on, and returns the number of bytes. The position does not change."""
+        """Fills a buffer from position ``at`` on, and returns the number of bytes. The file's position does not change."""
         if self.closed:
             raise ValueError("I/O operation on closed file")
         if isinstance(buffer, np.ndarray):
@@ -243,12 +243,12 @@ class File(io.RawIOBase):
         return self.read_at(self._at, max(len(self) - self._at, 0), move=True)
 
     def read(self, size: int | None = -1) -> bytes:
-        """Reads up to ``size`` bytes, all that are left by default."""
+        """Reads up to ``size`` bytes, by default to the end."""
         left = max(len(self) - self._at, 0)
         return self.read_at(self._at, left if size is None or size < 0 else min(size, left), move=True)
 
     def read_at(self, at: int, size: int, *, move: bool = False) -> bytes:
-        """Reads ``size`` bytes from this position on, or as many as there are."""
+        """Reads up to ``size`` bytes from position ``at`` on."""
         out = np.empty(max(min(size, len(self) - at), 0), np.uint8)
         done = self.readinto_at(at, out)
         if move:
@@ -271,7 +271,7 @@ class File(io.RawIOBase):
         return True
 
     def write(self, data: Any) -> int:
-        """Refuses: the file is open for reading."""
+        """Raises `io.UnsupportedOperation`: the file is open for reading."""
         raise io.UnsupportedOperation("the file is open for reading: open(path, 'wb') writes a new one, append_bytes adds to it")
 
     def seekable(self) -> bool:
@@ -313,7 +313,7 @@ def compress(
     max_app_chunks: int = 0,
     threads: int | None = None,
 ) -> bytes:
-    """Compresses bytes, or the elements of an array, into the bytes of a Bloscpack file. The options are those of `Writer`.
+    """Compresses bytes, or the elements of an array, into the bytes of a Bloscpack file. Options as for `Writer`.
 
     >>> len(compress(bytes(100_000))) < 1000
     True
@@ -341,7 +341,7 @@ def compress(
 
 
 def decompress(data: Any) -> bytes:
-    """Decompresses the bytes of a Bloscpack file, of all members if there are several.
+    """Decompresses the bytes of a Bloscpack file, or of several concatenated ones.
 
     >>> decompress(compress(b"one") + compress(b", two"))
     b'one, two'
@@ -360,9 +360,9 @@ def append(
     max_app_chunks: int | None = None,
     threads: int | None = None,
 ) -> int:
-    """Appends bytes to the content of a file, and returns the number of chunks. The options are those of `Writer`.
+    """Appends bytes to the content of a file, and returns the number of chunks. Options as for `Writer`.
 
-    After a crash at any moment the file is the old one or the new one.
+    After a crash at any moment, the file has its old or its new content.
     """
     every = options(
         cname=cname,

@@ -32,13 +32,13 @@ from .metacodecs import CODECS_AVAIL, check_valid_codec
 
 # magic, version, options, checksum, typesize, chunk size, last chunk, chunks, spare entries
 _HEADER = struct.Struct("<4s4B2i2q")
-# magic, options, checksum, codec, level, size, room, stored size, user codec
+# magic, options, checksum, codec, level, size, reserved space, stored size, user codec
 _METADATA = struct.Struct("<8s4B3I8s")
 _CHUNK = struct.Struct("<4B3I")
 
 
 def check_range(name: str, value: int, min_: int, max_: int) -> None:
-    """Refuses what is not an integer of this range."""
+    """Raises an exception unless the value is an integer in this range."""
     if not isinstance(value, int):
         raise TypeError(f"{name!r} must be an 'int', not {type(value).__name__!r}")
     if not min_ <= value <= max_:
@@ -57,7 +57,7 @@ def _pad_with_nulls(data: bytes, len_: int) -> bytes:
 
 
 def check_options(options: str) -> None:
-    """Refuses what is not a string of eight zeros and ones."""
+    """Raises an exception unless the options are a string of eight zeros and ones."""
     if not isinstance(options, str):
         raise TypeError(f"'options' must be a 'str', not {type(options).__name__!r}")
     if len(options) != 8 or set(options) - {"0", "1"}:
@@ -65,7 +65,7 @@ def check_options(options: str) -> None:
 
 
 def check_options_zero(options: str, indices: Iterable[int]) -> None:
-    """Refuses options with a bit set at one of these places."""
+    """Raises an exception if a bit at one of these positions is set."""
     for index in indices:
         if options[index] != "0":
             raise ValueError(f"bit {index} of the options {options!r} has no meaning")
@@ -81,19 +81,19 @@ def create_options(offsets: bool = DEFAULT_OFFSETS, metadata: bool = False) -> s
 
 
 def decode_options(options: str) -> dict[str, bool]:
-    """What the options of a header say."""
+    """Decodes the options of a header."""
     check_options(options)
     check_options_zero(options, range(6))
     return {"offsets": options[7] == "1", "metadata": options[6] == "1"}
 
 
 def create_metadata_options() -> str:
-    """The options of the header of metadata."""
+    """The options of the metadata header."""
     return "00000000"
 
 
 def decode_metadata_options(options: str) -> dict[str, bool]:
-    """What the options of the header of metadata say: nothing."""
+    """Decodes the options of the metadata header, all of which are unused."""
     check_options(options)
     check_options_zero(options, range(8))
     return {}
@@ -146,7 +146,7 @@ def decode_blosc_header(buffer_: bytes) -> OrderedDict[str, int]:
 
 
 def decode_blosc_flags(byte_: int) -> OrderedDict[str, Any]:
-    """What the flags of a chunk say."""
+    """Decodes the flags of a chunk."""
     bits = {"byte_shuffle": 0, "pure_memcpy": 1, "bit_shuffle": 2, "split_blocks": 4}
     flags: OrderedDict[str, Any] = OrderedDict((name, bool(byte_ >> bit & 1)) for name, bit in bits.items())
     flags["codec"] = CNAME_MAPPING[byte_ >> 5 & 7]
@@ -206,7 +206,7 @@ class BloscpackHeader(MutableMappingObject):
 
     @property
     def total_prospective_chunks(self) -> int | None:
-        """The entries of the table of offsets, if that is known."""
+        """The number of entries of the offset table, if known."""
         return self.nchunks + self.max_app_chunks if self.nchunks >= 0 else None
 
     def encode(self) -> bytes:
@@ -218,7 +218,7 @@ class BloscpackHeader(MutableMappingObject):
 
     @staticmethod
     def decode(buffer_: bytes) -> BloscpackHeader:
-        """The header in these 32 bytes."""
+        """Decodes a header from 32 bytes."""
         if len(buffer_) != BLOSCPACK_HEADER_LENGTH:
             raise ValueError(f"the header has {len(buffer_)} bytes, expected {BLOSCPACK_HEADER_LENGTH}")
         magic, version, options, checksum, typesize, *sizes = _HEADER.unpack(buffer_)
@@ -233,7 +233,7 @@ class BloscpackHeader(MutableMappingObject):
 
 
 class MetadataHeader(MutableMappingObject):
-    """The header of metadata."""
+    """The metadata header."""
 
     def __init__(
         self,
@@ -290,7 +290,7 @@ class MetadataHeader(MutableMappingObject):
 
     @staticmethod
     def decode(buffer_: bytes) -> MetadataHeader:
-        """The header in these 32 bytes."""
+        """Decodes a header from 32 bytes."""
         if len(buffer_) != METADATA_HEADER_LENGTH:
             raise ValueError(f"the header of metadata has {len(buffer_)} bytes, expected {METADATA_HEADER_LENGTH}")
         magic, options, checksum, codec, level, size, max_size, comp_size, user_codec = _METADATA.unpack(buffer_)

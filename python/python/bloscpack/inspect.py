@@ -1,4 +1,4 @@
-"""What an input contains, whether it is sound, and what can be saved of it."""
+"""Describes, checks and recovers inputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .files import Path, Source
 
 
 def info(source: Source) -> dict[str, Any]:
-    """A report on a file, a directory or a frame, from its headers alone.
+    """Describes a file, a directory or a frame. Reads only headers.
 
     >>> import bloscpack
     >>> facts = info(bloscpack.compress(bytes(5000)))
@@ -37,7 +37,7 @@ class Report:
     warnings: list[str] = field(default_factory=list, repr=False)
 
     def __bool__(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether the input is sound."""
         return self.damage_count == 0
 
 
@@ -57,10 +57,9 @@ def verify(source: Source) -> Report:
 
 
 def recover(source: Source, target: Path, *, fill: bool = False) -> dict[str, Any]:
-    """Writes a new file with everything that is sound in a damaged one, and returns a report.
+    """Writes a new file with all sound content of a damaged input, and returns a report.
 
-    With ``fill``, what is lost is replaced by zeros, so that everything after it keeps its position. The target must not
-    exist.
+    With ``fill``, zeros replace lost content, so later content keeps its position. The target must not exist.
     """
     with NewFile(target, replace=False) as new:
         return _native.recover(source, new.path, fill, threads())

@@ -1,4 +1,4 @@
-"""Messages of the functions of Bloscpack 0.16, to standard output."""
+"""Prints the messages of Bloscpack 0.16's functions on standard output."""
 
 import sys
 from typing import NoReturn
@@ -9,7 +9,7 @@ PREFIX = "bloscpack.py"
 
 
 def set_prefix(prefix: str) -> None:
-    """Sets the word before every message."""
+    """Sets the prefix of messages."""
     global PREFIX
     PREFIX = prefix
 
@@ -28,7 +28,7 @@ def _print(message: str, kind: str = "") -> None:
 
 
 def verbose(message: str, level: str = VERBOSE) -> None:
-    """Prints a message if messages of this level are wanted."""
+    """Prints a message if its level is enabled."""
     if level not in VERBOSITY_LEVELS:
         raise TypeError(f"the level must be one of {', '.join(VERBOSITY_LEVELS)}, not {level}")
     if VERBOSITY_LEVELS.index(level) <= VERBOSITY_LEVELS.index(LEVEL):
@@ -36,7 +36,7 @@ def verbose(message: str, level: str = VERBOSE) -> None:
 
 
 def debug(message: str) -> None:
-    """Prints a message if all are wanted."""
+    """Prints a message if all levels are enabled."""
     verbose(message, DEBUG)
 
 

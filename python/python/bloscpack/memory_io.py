@@ -11,7 +11,7 @@ from .headers import BloscpackHeader
 
 
 class PlainMemorySource(PlainSource):
-    """Chunks of data from a list."""
+    """Uncompressed chunks from a list."""
 
     def __init__(self, chunks: Iterable[Any]) -> None:
         self.chunks = chunks
@@ -41,7 +41,7 @@ class CompressedMemorySource(CompressedSource):
 
 
 class PlainMemorySink(PlainSink):
-    """Keeps the data of chunks in a list."""
+    """Keeps the content of chunks in a list."""
 
     def __init__(self, nchunks: int | None = None) -> None:
         self.chunks: list[bytes] = []

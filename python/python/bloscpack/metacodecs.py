@@ -12,7 +12,7 @@ from .exceptions import NoSuchCodec
 
 @dataclass(frozen=True)
 class MetaCodec:
-    """A codec: its name, and functions that compress data with a level, and decompress."""
+    """A codec: its name, a function that compresses data with a level, and a function that decompresses."""
 
     name: str
     compress: Callable[[Any, int], bytes]
@@ -28,6 +28,6 @@ CODECS_LOOKUP = {codec.name: codec for codec in CODECS}
 
 
 def check_valid_codec(codec: str) -> None:
-    """Refuses an unknown name."""
+    """Raises an exception for an unknown name."""
     if codec not in CODECS_LOOKUP:
         raise NoSuchCodec(f"no codec {codec!r} (codecs: {', '.join(CODECS_AVAIL)})")

@@ -1,6 +1,6 @@
-"""The codec ``blosc`` of Zarr and numcodecs, safe for threads and against damaged input.
+"""The codec ``blosc`` of Zarr and numcodecs, thread-safe and safe against damaged input.
 
-It is used instead of the one of `numcodecs` after `register`; with Zarr 3, too, where that is installed.
+`register` makes numcodecs use this codec in place of its own; also Zarr 3, if it is installed.
 
 >>> codec = Blosc(cname="zstd", clevel=1, shuffle=Blosc.SHUFFLE)
 >>> data = np.arange(1000)
@@ -33,7 +33,7 @@ try:
 except ImportError:
 
     class _Codec:  # type: ignore[no-redef]
-        """What a codec is, where numcodecs is not installed."""
+        """The base class of codecs, if numcodecs is not installed."""
 
 
 class DecodeError(DamagedError, RuntimeError):
@@ -41,7 +41,7 @@ class DecodeError(DamagedError, RuntimeError):
 
 
 def list_compressors() -> list[str]:
-    """The names of the compressors that numcodecs has. Here there is also ``snappy``."""
+    """The names of numcodecs' compressors, and ``snappy``."""
     return [name for name in COMPRESSORS if name != "snappy"]
 
 
@@ -69,9 +69,9 @@ def _itemsize(buffer: Any) -> int:
 
 
 class Blosc(_Codec):
-    """Compresses with a compressor of Blosc 1: ``cname``, ``clevel`` from 0 to 9, ``shuffle``, ``blocksize`` (0: chosen).
+    """A Blosc 1 codec with ``cname``, ``clevel`` from 0 to 9, ``shuffle``, and ``blocksize`` (0: automatic).
 
-    ``AUTOSHUFFLE`` shuffles bits where elements have one byte, else bytes.
+    ``AUTOSHUFFLE`` shuffles bits if elements have one byte, and bytes otherwise.
     """
 
     codec_id = "blosc"
@@ -123,7 +123,7 @@ class Blosc(_Codec):
         return out
 
     def decode_partial(self, buf: Any, start: int, nitems: int, out: Any = None) -> Any:
-        """Decompresses some elements of a chunk, and only the blocks that contain them."""
+        """Decompresses some elements of a chunk. Only the blocks that contain them are decompressed."""
         chunk = self._checked(_contiguous(buf, "decode"))
         typesize = _decoding(_native.chunk_header, chunk)["typesize"]
         target = np.empty(nitems * typesize, np.uint8) if out is None else _target(out)
@@ -133,7 +133,7 @@ class Blosc(_Codec):
         return target.tobytes() if out is None else out
 
     def get_config(self) -> dict[str, Any]:
-        """The parameters, as they are in the metadata of an array."""
+        """The parameters, as stored in the metadata of an array."""
         config = {"id": self.codec_id, "cname": self.cname, "clevel": self.clevel}
         return config | {"shuffle": self.shuffle, "blocksize": self.blocksize}
 
@@ -154,7 +154,7 @@ class Blosc(_Codec):
 
 
 class _IntoArrays(Blosc):
-    """Decompresses into new arrays of bytes, which unlike new `bytes` are not filled with zeros first."""
+    """Decompresses into new NumPy arrays, which avoids filling new `bytes` with zeros first."""
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         if out is None:
@@ -163,7 +163,7 @@ class _IntoArrays(Blosc):
 
 
 def _target(out: Any) -> np.ndarray:
-    """The memory of a buffer that is written to."""
+    """The memory of a buffer, for writing."""
     if isinstance(out, np.ndarray):
         if out.dtype.hasobject:
             raise TypeError("arrays of Python objects cannot be filled")
@@ -177,7 +177,7 @@ def _target(out: Any) -> np.ndarray:
 
 
 def register() -> None:
-    """Makes numcodecs use this codec, and Zarr 3 where it is installed."""
+    """Makes numcodecs use this codec; also Zarr 3, if it is installed."""
     import numcodecs
 
     numcodecs.register_codec(Blosc)
@@ -189,7 +189,7 @@ def register() -> None:
 
 
 def _zarr_codec() -> type:
-    """Zarr's codec, with the work done here."""
+    """A subclass of Zarr's codec that uses this module."""
     from zarr.codecs import BloscCodec as Theirs
 
     class BloscCodec(Theirs):
@@ -212,7 +212,7 @@ def _zarr_codec() -> type:
 
 
 def cbuffer_sizes(source: Any) -> tuple[int, int, int]:
-    """Bytes of the data of a chunk, of the chunk, and of its blocks."""
+    """The uncompressed size of a chunk, its compressed size, and its block size, in bytes."""
     header = _native.chunk_header(of_bytes(source))
     return header["nbytes"], header["cbytes"], header["blocksize"]
 
@@ -227,7 +227,7 @@ def cbuffer_complib(source: Any) -> str | None:
 
 
 def cbuffer_metainfo(source: Any) -> tuple[int, int, bool]:
-    """Element size and filter of a chunk, and whether it is a copy of its data."""
+    """The typesize and the filter of a chunk, and whether it is stored uncompressed."""
     header = _native.chunk_header(of_bytes(source))
     shuffle = {"none": NOSHUFFLE, "byte": SHUFFLE, "bit": BITSHUFFLE}[header["shuffle"]]
     return header["typesize"], shuffle, header["is_copy"]
@@ -254,18 +254,18 @@ def decompress_partial(source: Any, start: int, nitems: int, dest: Any = None) -
     return Blosc().decode_partial(source, start, nitems, dest)
 
 
-#: Whether calls use threads of their own for chunks of a megabyte or more. `None`: those of the main thread do.
+#: Whether calls use several threads for chunks of a megabyte or more. `None`: only calls in the main thread do.
 use_threads: bool | None = None
 _SHARED_FROM = 1 << 20
 
 
 def get_nthreads() -> int:
-    """The number of threads of a call that uses several."""
+    """The number of threads that a call may use."""
     return threads()
 
 
 def set_nthreads(nthreads: int) -> int:
-    """Sets the number of threads of a call that uses several, and returns the old one."""
+    """Sets the number of threads that a call may use, and returns the old number."""
     return set_threads(nthreads)
 
 
@@ -280,10 +280,10 @@ def _nbytes(chunk: np.ndarray) -> int:
 
 
 def init() -> None:
-    """Does nothing: there is no state."""
+    """Does nothing: the module has no state."""
 
 
 def destroy() -> None:
-    """Does nothing: there is no state."""
+    """Does nothing: the module has no state."""
 
 

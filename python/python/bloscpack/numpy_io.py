@@ -1,4 +1,4 @@
-"""Arrays of NumPy in Bloscpack files."""
+"""NumPy arrays in Bloscpack files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _is_fortran(array: Array) -> bool:
 
 
 def _ndarray_meta(ndarray: Array) -> dict[str, Any]:
-    """The metadata of an array. The dtype is a literal of Python, since JSON knows no tuples."""
+    """The metadata of an array. The dtype is a Python literal, because JSON has no tuples."""
     dtype = ndarray.dtype
     return {
         "dtype": repr(dtype.descr if dtype.names is not None else dtype.str),
@@ -42,7 +42,7 @@ def _ndarray_meta(ndarray: Array) -> dict[str, Any]:
 
 
 def _stored(array: Array) -> Array:
-    """The elements as one axis, in the order in which they are stored."""
+    """The elements as a one-dimensional array, in their stored order."""
     return array.reshape(-1, order="F" if _is_fortran(array) else "C")
 
 
@@ -70,7 +70,7 @@ class PlainNumpySource(PlainSource):
 
 
 def _conv(descr: Any) -> Any:
-    """Lists of fields as lists of tuples, for files of old versions, in which JSON made all of them lists.
+    """Turns lists of fields into lists of tuples, for files of old versions, in which JSON has replaced tuples by lists.
 
     >>> _conv([["a", [["b", "f8"]]]])
     [('a', [('b', 'f8')])]
@@ -90,7 +90,7 @@ def _dtype_of(metadata: dict[str, Any]) -> np.dtype[Any]:
 
 
 def _new_array(metadata: Any) -> Array:
-    """A new array as the metadata describes it, with unknown elements."""
+    """A new uninitialized array, as the metadata describes it."""
     if not isinstance(metadata, dict) or metadata.get("container") != "numpy":
         raise NotANumpyArray("the file does not contain an array of NumPy: its metadata does not describe one")
     dtype = _dtype_of(metadata)
@@ -134,7 +134,7 @@ def pack_ndarray(
     bloscpack_args: BloscpackArgs | None = None,
     metadata_args: MetadataArgs | None = None,
 ) -> None:
-    """Compresses an array into a sink. The typesize is always that of its elements."""
+    """Compresses an array into a sink. The typesize is always the size of its elements."""
     blosc_args = _blosc_args_for(ndarray, blosc_args)
     source = PlainNumpySource(ndarray)
     chunking = calculate_nchunks(source.size, DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
@@ -170,7 +170,7 @@ def pack_ndarray_to_file(
     bloscpack_args: BloscpackArgs | None = None,
     metadata_args: MetadataArgs | None = None,
 ) -> None:
-    """Compresses an array into a file, which appears when it is complete. The typesize is always that of its elements."""
+    """Compresses an array into a file, which appears when it is complete. The typesize is the size of its elements."""
     _pack_to(ndarray, filename, chunk_size, blosc_args, bloscpack_args, metadata_args)
 
 
@@ -209,7 +209,7 @@ def _unpack_from(source: Any) -> Array:
 
 
 def unpack_ndarray_from_file(filename: files.Path) -> Array:
-    """The array in a file, or behind a URL."""
+    """The array in the file at a path or a URL."""
     return _unpack_from(filename)
 
 

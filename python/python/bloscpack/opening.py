@@ -1,4 +1,4 @@
-"""Opens anything."""
+"""Opens inputs of every kind."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def open(
     threads: int | None = None,
     interactive: bool | None = None,
 ) -> Any:
-    """Opens anything: a path, the bytes of a file, a file object that can seek, or the URL of a file.
+    """Opens an input of any kind: a path, the bytes of a file, a seekable file object, or a URL.
 
-    ``"rb"`` returns a `File` with random access to the content of a Bloscpack file, its `Records`, an `Array`, a `Table`, or the
-    `RowStream` of a table in a file of text or a store of python-blosc2. ``cache`` is how many bytes of decompressed chunks a file or
-    its records keep, and ``allow_unterminated`` reads what is there of a stream without an end. Of what is behind a URL
-    (``https://``, ``s3://``, ``gs://``, ``az://``) only what is needed is read, in ranges; an `OSError` reports a change of a file
-    meanwhile.
+    ``"rb"`` returns a `File` with random access to the content of a Bloscpack file, `Records`, an `Array`, a `Table`, or a
+    `RowStream` for a text file or a table in a python-blosc2 store. ``cache`` is the size of the cache of decompressed chunks
+    for a file or records. ``allow_unterminated`` accepts a stream without an end mark, and reads its complete chunks. From a
+    URL (``https://``, ``s3://``, ``gs://``, ``az://``), only the needed ranges are read; if the file changes meanwhile, an
+    `OSError` is raised.
 
-    ``"wb"`` returns a `Writer`, and the options from ``cname`` on are those of that.
+    ``"wb"`` returns a `Writer`, which takes ``cname`` and the options after it.
     """
     if mode in ("r", "rb"):
         try:

@@ -1,4 +1,4 @@
-"""Sizes for people."""
+"""Human-readable sizes."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ def pretty_size(size_in_bytes: int) -> str:
 
 
 def double_pretty_size(size_in_bytes: int) -> str:
-    """A size with a suffix, and in bytes.
+    """A size with a suffix, followed by the number of bytes.
 
     >>> double_pretty_size(1536)
     '1.5K (1536B)'
@@ -39,5 +39,5 @@ def reverse_pretty(readable: str) -> int:
 
 
 def join_with_eol(items: Iterable[str]) -> str:
-    """Words with commas, as a line."""
+    """Joins words with commas to a line."""
     return ", ".join(items) + "\n"

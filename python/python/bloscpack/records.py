@@ -1,4 +1,4 @@
-"""Records: objects of any length, found by their number.
+"""Records: objects of any length, accessed by number.
 
 >>> import io
 >>> from bloscpack import RecordWriter, open_records
@@ -67,11 +67,11 @@ class Records(Sequence[bytes]):
 
 
 class RecordWriter:
-    """Writes records to a path or a file object; `close`, or the end of a ``with`` block, completes the file.
+    """Writes records to a path or a file object. `close`, or the end of a ``with`` block, completes the file.
 
-    A file at a path appears then: until then, and after an exception, the path leads to what it led to before.
+    A new file at a path appears only then; after an exception, an existing file stays.
 
-    ``packed=BYTES`` packs small records into chunks of this size. The other options are those of `Writer`.
+    ``packed=BYTES`` packs small records into chunks of this size. Other options as for `Writer`.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class RecordWriter:
             self.push(record)
 
     def flush(self) -> None:
-        """Writes what is waiting."""
+        """Writes the buffered records."""
         self._open().flush()
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class RecordWriter:
             output.finish()
 
     def abandon(self) -> None:
-        """Closes without the file: its path leads to what it led to before. A file object is left unfinished."""
+        """Closes and discards the new file; an existing file of its name stays. A file object is left unfinished."""
         output, self._output = self._output, None
         if output is not None:
             output.abandon()
@@ -153,7 +153,7 @@ class RecordWriter:
 
 
 def open_records(source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> Records:
-    """Opens a file of records, which are found by number: a path, bytes, or a file object that can seek."""
+    """Opens a file of records for access by number. The source is a path, bytes, or a seekable file object."""
     return Records(source, cache=cache, allow_unterminated=allow_unterminated)
 
 
@@ -179,9 +179,7 @@ def append_records(
     max_app_chunks: int | None = None,
     threads: int | None = None,
 ) -> int:
-    """Appends records to a file, all of them or none, and returns how many there are then. The options are those of
-    `RecordWriter`.
-    """
+    """Appends all or none of these records to a file, and returns its new number of records. Options as for `RecordWriter`."""
     if isinstance(records, (str, bytes)):
         raise TypeError(f"several records expected, not {type(records).__name__}: append_records(path, [record])")
     every = options(cname=cname, clevel=clevel, max_app_chunks=max_app_chunks, threads=threads)

@@ -25,6 +25,6 @@ SERIALIZERS_LOOKUP = {serializer.name: serializer for serializer in SERIALIZERS}
 
 
 def check_valid_serializer(serializer: bytes) -> None:
-    """Refuses an unknown name."""
+    """Raises an exception for an unknown name."""
     if serializer not in SERIALIZERS_LOOKUP:
         raise NoSuchSerializer(f"no serializer {serializer!r}")

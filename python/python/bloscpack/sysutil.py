@@ -4,7 +4,7 @@ import os
 
 
 def drop_caches() -> None:
-    """Empties the page cache of Linux; only root can."""
+    """Empties the page cache of Linux. Requires root."""
     if os.geteuid():
         raise RuntimeError("only root can drop caches")
     sync()
@@ -13,5 +13,5 @@ def drop_caches() -> None:
 
 
 def sync() -> None:
-    """Writes what the system holds back to disk."""
+    """Writes the system's buffers to disk."""
     os.sync()

@@ -1,4 +1,4 @@
-"""Compressed tables on disk: ctables of bcolz and BLZ, and arrays whose elements have fields.
+"""Compressed tables on disk: ctables of bcolz and BLZ, and arrays of structured elements.
 
 >>> import tempfile, bloscpack
 >>> folder = tempfile.mkdtemp() + "/prices"
@@ -12,8 +12,8 @@ array([0.5, 1. ])
 >>> table[2]
 np.void((2, 1.0), dtype=[('day', '<i8'), ('price', '<f8')])
 
-pyarrow, Polars, DuckDB and pandas read a table through the Arrow PyCapsule interface, in batches that are decoded when they
-are asked for: ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.from_arrow(table)``,
+pyarrow, Polars, DuckDB and pandas read a table through the Arrow PyCapsule interface, in batches that are decoded on
+demand: ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.from_arrow(table)``,
 ``pandas.DataFrame.from_arrow(table)``.
 """
 
@@ -38,7 +38,7 @@ _BLOCK = 8 << 20
 
 
 class ArrowStream(Protocol):
-    """Anything that can pass on its rows as Arrow does: a table of pyarrow, Polars or pandas, a result of DuckDB, ..."""
+    """Any object that exports rows through Arrow: a table of pyarrow, Polars or pandas, a result of DuckDB, ..."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -47,7 +47,7 @@ Rows = Union[ArrowStream, Mapping[str, Any], NDArray[Any]]
 
 
 class _Column:
-    """A column of a table of the native half, with what `Array` asks of an array."""
+    """A column of a native table, with the interface that `Array` needs."""
 
     def __init__(self, table: _native.Table, name: str) -> None:
         self._table = table
@@ -73,7 +73,7 @@ class _Column:
 
 
 class _Field:
-    """A field of the elements of an array, with what `Array` asks of an array."""
+    """A field of the elements of an array, with the interface that `Array` needs."""
 
     def __init__(self, array: _native.Array, name: str) -> None:
         self._array = array
@@ -110,8 +110,8 @@ class _Field:
 class Table:
     """A table that is decompressed as it is read; made by `open_table`.
 
-    ``table["a"]`` is a column, an `Array`; ``table[["a", "b"]]`` a table of these columns; rows, by number, slice, mask or
-    list of numbers, are structured arrays of NumPy. ``len(table)`` is the number of rows.
+    ``table["a"]`` is a column, an `Array`; ``table[["a", "b"]]`` is a table of these columns. Rows, selected by number, slice,
+    mask or list of numbers, are structured NumPy arrays. ``len(table)`` is the number of rows.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Table:
 
     @property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of each column; with a shape where a row has several elements."""
+        """The dtype of each column, with a shape if a row has several elements."""
         return {name: _row_dtype(column) for name, column in self._columns.items()}
 
     @property
@@ -158,24 +158,24 @@ class Table:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all columns, uncompressed."""
+        """The uncompressed size of all columns in bytes."""
         return sum(column.nbytes for column in self._columns.values())
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """The attributes that users attached."""
+        """The user's attributes."""
         native = self._native
         return json.loads(native.attributes(None) if isinstance(native, _native.Table) else native.attributes())
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns, as pandas calls them."""
+        """The names of the columns, under pandas' name for them."""
         return self.names
 
     def append(self, rows: Rows) -> int:
-        """Appends rows to a table of bcolz or BLZ that was opened by its path, all of them or none, and returns how many there are.
+        """Appends all or none of these rows to a bcolz or BLZ table that was opened by its path. Returns its new number of rows.
 
-        ``rows`` are what `write_table` takes: all columns of the table, in any order, in the types of the table.
+        ``rows`` is anything that `write_table` takes: all columns of the table, in any order, with the table's types.
 
         >>> import bloscpack, numpy as np, tempfile
         >>> folder = tempfile.mkdtemp() + "/prices"
@@ -209,7 +209,7 @@ class Table:
         return native.names() if isinstance(native, _native.Table) else self.names
 
     def to_pandas(self) -> Any:
-        """All rows as a ``pandas.DataFrame``, with missing values where the table has them if pyarrow is there."""
+        """All rows as a ``pandas.DataFrame``. Missing values of the table are kept if pyarrow is installed."""
         import pandas
 
         try:
@@ -251,7 +251,7 @@ class Table:
         return self._native.arrow_schema(self.names, True)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
+        """All rows, for the Arrow PyCapsule interface, in batches of about 16 MiB, decoded as they are read."""
         return self._native.arrow_stream(self.names, True, (0, len(self)), requested_schema)
 
     def __repr__(self) -> str:
@@ -272,10 +272,11 @@ def _spelled(dtype: np.dtype[Any]) -> str:
 
 
 def open_table(source: files.Source) -> Table:
-    """Opens a table for reading: a ctable, a Zarr group of arrays with as many rows, ``.npz``, or an array whose elements have fields.
+    """Opens a table for reading: a ctable, a Zarr group of arrays of equal length, ``.npz``, or an array of structured elements.
 
-    The source is a path, bytes, a file object, or a URL. A directory may be in a ZIP archive: a path to that (``"data.zip"``,
-    ``"data.zip/eeg"``), its bytes, a file object, or a URL. `open_rows` reads what has no arrays for columns, such as CSV.
+    The source is a path, bytes, a seekable file object, or a URL. A directory may be inside a ZIP archive, which is given in
+    the same ways; a path may continue inside it (``"data.zip"``, ``"data.zip/eeg"``). `open_rows` opens tables whose columns
+    are not arrays, such as CSV.
     """
     path = source if isinstance(source, (str, os.PathLike)) else None
     if _native.is_table(source):
@@ -288,7 +289,7 @@ def open_table(source: files.Source) -> Table:
 
 
 class RowStream:
-    """The rows of anything that has rows, for programs that speak Arrow; made by `open_rows`."""
+    """Rows for programs that use Arrow; made by `open_rows`."""
 
     def __init__(self, native: _native.RowReader, rows: range) -> None:
         self._native = native
@@ -298,7 +299,7 @@ class RowStream:
         return len(self._rows)
 
     def __getitem__(self, rows: slice) -> RowStream:
-        """Some rows, which follow one another: ``rows[1000:2000]``."""
+        """A range of rows, such as ``rows[1000:2000]``."""
         if not isinstance(rows, slice):
             raise TypeError(f"rows are chosen by a slice, not by {rows!r}")
         chosen = self._rows[rows]
@@ -311,7 +312,7 @@ class RowStream:
         return self._native.arrow_schema()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
+        """The rows, for the Arrow PyCapsule interface, in batches of about 16 MiB, decoded as they are read."""
         return self._native.arrow_stream((self._rows.start, self._rows.stop), requested_schema)
 
     def to_pandas(self) -> Any:
@@ -325,8 +326,8 @@ class RowStream:
 
 
 def open_rows(source: files.Source, columns: Sequence[str] | None = None) -> RowStream:
-    """Opens whatever has rows, for pyarrow, Polars, DuckDB and pandas: what `open_table` opens, a table in a store of
-    python-blosc2 (``"data.b2z"``, ``"tree.b2d/prices"``), an array, or a Bloscpack file of one.
+    """Opens the rows of an input for pyarrow, Polars, DuckDB and pandas: anything that `open_table` opens, a table in a
+    python-blosc2 store (``"data.b2z"``, ``"tree.b2d/prices"``), an array, or a Bloscpack file of an array.
 
     >>> import bloscpack, numpy as np, tempfile
     >>> folder = tempfile.mkdtemp() + "/prices"
@@ -354,14 +355,17 @@ def write_table(
     fill: Mapping[str, Any] | None = None,
     replace: bool = False,
 ) -> int:
-    """Writes a table as a ctable of bcolz, and returns the number of rows. After a crash there is no table or all of it.
+    """Writes a table as a bcolz ctable, and returns the number of rows. After a crash, the table is complete or does not exist.
 
-    The source is anything with ``__arrow_c_stream__`` (a table of pyarrow, Polars or pandas, a result of DuckDB, a
-    `Table`), a mapping of names to arrays, or a structured array. Text becomes text of a fixed length, that of the longest:
-    batches are kept in memory until all are seen. ``dtypes`` gives columns of text another dtype, such as ``"S20"``.
-    Missing values become NaN and NaT, which are missing again for consumers of Arrow, and empty text; in other columns, what
-    ``fill`` gives. A name such as ``t.parquet`` or ``t.csv``, which is that of a file, is refused, since a ctable is a
-    directory. With ``replace``, a dataset that has the name stays until the new one is complete.
+    The source is any object with ``__arrow_c_stream__`` (a table of pyarrow, Polars or pandas, a result of DuckDB, a
+    `Table`), a mapping of names to arrays, or a structured array.
+
+    Text gets the fixed length of the longest value, so all batches are kept in memory until the last has arrived.
+    ``dtypes`` gives text columns another dtype, such as ``"S20"``. Missing values become NaN and NaT, which Arrow consumers
+    see as missing again, or empty text; other columns need a value in ``fill``.
+
+    Names of files, such as ``t.parquet`` or ``t.csv``, are refused, because a ctable is a directory. With ``replace``, an
+    existing dataset of that name stays until the new one is complete.
 
     >>> import tempfile
     >>> write_table({"a": [1, 2, 3], "b": ["x", "y", "zz"]}, tempfile.mkdtemp() + "/t")
@@ -396,7 +400,7 @@ def write_table(
 
 
 def _fitting(name: str, column: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """The same values as elements of this type, for which they must not be too long or too large."""
+    """Converts a column to this dtype. Values that are too long or too large raise an exception."""
     fitting = column.astype(dtype)
     if not np.array_equal(fitting, column, equal_nan=column.dtype.kind in "fcmM" and dtype.kind in "fcmM"):
         raise UsageError(f"column {name!r} has values that do not fit its type, {dtype}")

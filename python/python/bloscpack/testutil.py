@@ -22,13 +22,13 @@ def simple_progress(i: int) -> None:
 
 
 def create_array(repeats: int, in_file: str, progress: Progress = False) -> None:
-    """Writes an array of two million floats so many times."""
+    """Writes an array of two million floats ``repeats`` times."""
     with open(in_file, "wb") as in_fp:
         create_array_fp(repeats, in_fp, progress)
 
 
 def create_array_fp(repeats: int, in_fp: BinaryIO, progress: Callable[[int], None] | bool = False) -> None:
-    """Writes an array of two million floats so many times to a file object."""
+    """Writes an array of two million floats ``repeats`` times to a file object."""
     for number in range(repeats):
         in_fp.write(np.linspace(number, number + 1, 2_000_000).tobytes())
         if callable(progress):
@@ -50,7 +50,7 @@ def cmp_file(file1: str, file2: str) -> bool:
 
 
 def cmp_fp(fp1: BinaryIO, fp2: BinaryIO) -> bool:
-    """Compares what is left in two file objects."""
+    """Compares the remaining content of two file objects."""
     while one := fp1.read(1 << 20):
         assert one == fp2.read(len(one))
     assert not fp2.read(1)

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 /// SQL over bcolz, Bloscpack and Blosc2 data
 ///
-/// A quoted name that is a path or a URL is a table: blpk sql "select count(*) from 'prices'"
+/// A quoted path or URL is a table: blpk sql "select count(*) from 'prices'"
 #[derive(Debug, Parser)]
 #[command(name = "blpk-sql", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Args {
-    /// Statements, separated by semicolons; standard input if there are none here or in a file
+    /// Statements, separated by semicolons; by default, read from standard input or a prompt
     pub query: Option<String>,
 
     /// Give a path or URL a name
@@ -25,32 +25,32 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "query")]
     pub file: Option<PathBuf>,
 
-    /// Form of the result; by the ending of OUT, otherwise a table on a terminal, and CSV elsewhere
+    /// Format of the result; by default given by the ending of OUT, or a table on a terminal and CSV elsewhere
     #[arg(long, value_enum)]
     pub format: Option<Format>,
 
-    /// Write the result of the last statement to a file, or a ctable to a directory
+    /// Write the result of the last statement to a file, or as a ctable to a directory
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
-    /// Replace what is at OUT
+    /// Replace an existing OUT
     #[arg(short, long, short_alias = 'F')]
     pub force: bool,
 
-    /// Read NaN as null, in data that does not say itself that NaN stands for missing values
+    /// Read NaN as null in data that does not itself mark NaN as a missing value
     #[arg(long)]
     pub nan_as_null: bool,
 
-    /// Let the executors of a cluster run the statements, which see the data under the same paths and URLs
+    /// Run the statements on the executors of a cluster, which see the data at the same paths and URLs
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "df://HOST:PORT", conflicts_with = "memory")]
     pub cluster: Option<String>,
 
-    /// Memory for sorting, joining and grouping, such as 512M; what exceeds it goes to temporary files
+    /// Memory for sorting, joining and grouping, such as 512M; larger data goes to temporary files
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub memory: Option<u64>,
 
-    /// Threads, by default one a processor; with --cluster, parts of each table
+    /// Threads, by default one per processor; with --cluster, partitions of each table
     #[arg(long, short = 'n', value_name = "N")]
     pub threads: Option<usize>,
 
@@ -75,16 +75,16 @@ Examples:
 
 Exit status: that of blpk; 2 for a query that is wrong, 3 for damaged data.";
 
-/// The form of a result.
+/// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Lines and columns to look at
+    /// A table for display
     Table,
-    /// Comma-separated values, with a header
+    /// Comma-separated values with a header
     Csv,
-    /// Values separated by tabs, with a header
+    /// Tab-separated values with a header
     Tsv,
-    /// A JSON object a row
+    /// One JSON object per row
     Jsonl,
     /// An Arrow file
     Arrow,
@@ -95,7 +95,7 @@ pub enum Format {
 }
 
 impl Args {
-    /// The form of the result. The ending of OUT must not contradict it.
+    /// The format of the result. An error if the ending of OUT contradicts it.
     pub fn form(&self) -> Result<Format, Failure> {
         let Some((path, ending)) = self.output.as_deref().and_then(named) else {
             let on_terminal = self.output.is_none() && io::stdout().is_terminal();
@@ -127,7 +127,7 @@ impl Args {
         }
     }
 
-    /// The statements; `None` if they are to be typed at a prompt.
+    /// The statements; `None` if the prompt reads them.
     pub fn text(&self) -> Result<Option<String>, Failure> {
         if let Some(query) = &self.query {
             return Ok(Some(query.clone()));
@@ -147,7 +147,7 @@ impl Args {
     }
 }
 
-/// A path whose ending stands for something.
+/// A path with an ending that has a meaning.
 fn named(path: &Path) -> Option<(&Path, Ending)> {
     Some((path, Ending::of_path(path)?))
 }

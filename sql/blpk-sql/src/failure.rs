@@ -5,7 +5,7 @@ use datafusion::error::DataFusionError;
 use std::io;
 use std::process::ExitCode;
 
-/// How the command ended, as for `blpk`.
+/// The exit statuses, the same as for `blpk`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -48,7 +48,7 @@ impl Failure {
         }
     }
 
-    /// The user asked for the end.
+    /// Ctrl-C was pressed.
     pub fn interrupted() -> Self {
         Self {
             status: Status::Interrupted,
@@ -61,7 +61,7 @@ impl Failure {
         self.print();
         #[cfg(unix)]
         if self.status == Status::Interrupted {
-            // A loop of the shell stops if the signal itself ends the process.
+            // A loop in a shell script stops only if the signal itself ends the process.
             let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGINT);
         }
         self.status.into()
@@ -78,7 +78,7 @@ impl Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The reader of a pipe has seen enough.
+            // The reader of the pipe has stopped reading.
             io::ErrorKind::BrokenPipe => Self::failed(""),
             _ => Self::failed(error.to_string()),
         }

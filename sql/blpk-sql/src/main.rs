@@ -3,7 +3,7 @@
 //! | module | task |
 //! |---|---|
 //! | `args` | the command line |
-//! | `failure` | what the user reads when something goes wrong, and the exit status |
+//! | `failure` | messages for the user, and the exit status |
 //! | `tables` | a session with the tables of the command line |
 //! | `output` | results as a table on the terminal, as text, or as files |
 //! | `query` | statements, one after another |
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints help that was asked for. A reader of a pipe may have seen enough of it.
+/// Prints requested help. Ignores a closed pipe.
 fn printed(help: &clap::Error) -> io::Result<()> {
     match help.print() {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -48,7 +48,7 @@ fn run(args: Args) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    // A form that is not possible is refused before the work.
+    // Refuse an impossible format before the work.
     args.form()?;
     let args = Arc::new(args);
     let done = runtime.block_on(async {
@@ -58,7 +58,7 @@ fn run(args: Args) -> Result<(), Failure> {
             None => prompt::run(&context, &args).await,
         }
     });
-    // A query that was interrupted may not notice for a while.
+    // An interrupted query may take a while to notice.
     runtime.shutdown_background();
     done
 }

@@ -1,4 +1,4 @@
-//! [`Progress`]: how many rows were read, on a terminal.
+//! [`Progress`]: shows on a terminal how many rows were read.
 
 use crate::args::Args;
 use crate::query::for_each_node;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Work that takes less time shows nothing.
+/// Work that takes less time shows no progress.
 const DELAY: Duration = Duration::from_secs(1);
 const PERIOD: Duration = Duration::from_millis(200);
 
-/// A line on standard error that says how much was read, if that is a terminal.
+/// A line on standard error with the progress of reading, if standard error is a terminal.
 pub struct Progress {
     task: Option<tokio::task::JoinHandle<()>>,
-    /// Whether results are being printed, which the line would disturb.
+    /// Whether results are being printed; the line would disturb them.
     is_paused: Arc<AtomicBool>,
 }
 
@@ -30,7 +30,7 @@ impl Progress {
         Self { task, is_paused }
     }
 
-    /// Shows nothing more, since results follow.
+    /// Stops showing progress, because results follow.
     pub fn pause(&self) {
         if self.task.is_some() && !self.is_paused.swap(true, Ordering::Relaxed) {
             clear();
@@ -58,7 +58,7 @@ async fn show(plan: &dyn ExecutionPlan, is_paused: &AtomicBool) {
         ticks.tick().await;
         let (read, all) = rows(plan);
         if all == 0 {
-            // Others read it.
+            // Other processes read the rows.
             return;
         }
         let percent = read
@@ -77,7 +77,7 @@ fn clear() {
     let _ = write!(io::stderr(), "\r\x1b[K");
 }
 
-/// How many rows the sources have read, and how many they contain.
+/// The number of rows that the sources have read, and the number that they contain.
 fn rows(plan: &dyn ExecutionPlan) -> (usize, usize) {
     let (mut read, mut all) = (0usize, 0usize);
     for_each_node(plan, &mut |node| {

@@ -1,4 +1,4 @@
-//! Statements from a terminal.
+//! Reads statements from a terminal.
 
 use crate::args::Args;
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Words that are completed, besides names of tables and columns.
+/// Words for completion, besides the names of tables and columns.
 const WORDS: [&str; 28] = [
     "and",
     "as",
@@ -49,7 +49,7 @@ pub async fn run(context: &SessionContext, args: &Arc<Args>) -> Result<(), Failu
     let mut editor: Editor<Words, FileHistory> = Editor::new().map_err(failed)?;
     let history = history_file();
     if let Some(path) = &history {
-        // There is none before the first time.
+        // The first session has no history yet.
         let _ = editor.load_history(path);
     }
     println!("Statements end with ; and Ctrl-D ends. SHOW TABLES lists the tables.");
@@ -83,7 +83,7 @@ pub async fn run(context: &SessionContext, args: &Arc<Args>) -> Result<(), Failu
         }
     }
     if let Some(path) = &history {
-        // A prompt without a history works as well.
+        // The prompt works without a history as well.
         let _ = editor.save_history(path);
     }
     Ok(())
@@ -142,7 +142,7 @@ impl Completer for Words {
     }
 }
 
-/// The names of the tables that have been given one.
+/// The names of the tables that were given a name.
 fn table_names(context: &SessionContext) -> Vec<String> {
     let catalog = context.catalog("datafusion");
     let schema = catalog.and_then(|catalog| catalog.schema("public"));

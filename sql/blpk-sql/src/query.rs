@@ -1,4 +1,4 @@
-//! Statements, one after another.
+//! Runs statements one after another.
 
 use crate::args::Args;
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub async fn run(context: &SessionContext, text: &str, args: &Arc<Args>) -> Resu
     }
     let last = statements.len() - 1;
     for (number, statement) in statements.into_iter().enumerate() {
-        // In a task of its own, whatever it computes leaves this one free to notice Ctrl-C.
+        // A task of its own computes, so that this one stays free to notice Ctrl-C.
         let (context, args) = (context.clone(), Arc::clone(args));
         let is_last = number == last;
         let mut task = tokio::spawn(async move { one(&context, statement, &args, is_last).await });
@@ -68,7 +68,7 @@ async fn one(
     }
 }
 
-/// All nodes of a plan.
+/// Calls `take` for each node of a plan.
 pub fn for_each_node(plan: &dyn ExecutionPlan, take: &mut dyn FnMut(&dyn ExecutionPlan)) {
     take(plan);
     for child in plan.children() {

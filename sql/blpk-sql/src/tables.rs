@@ -1,4 +1,4 @@
-//! The session, with the tables of the command line.
+//! Makes the session with the tables of the command line.
 
 use crate::args::Args;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::sync::Arc;
 
-/// A session that knows the tables of the command line, and paths and URLs as names.
+/// A session with the tables of the command line, in which paths and URLs are table names as well.
 pub async fn context(args: &Args) -> Result<SessionContext, Failure> {
     let options = options(args)?;
     let options = if args.nan_as_null {
@@ -26,7 +26,7 @@ pub async fn context(args: &Args) -> Result<SessionContext, Failure> {
     with_tables(local(args, &options)?, args, &options).await
 }
 
-/// A session of this process alone.
+/// A session without a cluster.
 fn local(args: &Args, options: &TableOptions) -> Result<SessionContext, Failure> {
     let mut config = SessionConfig::new().with_information_schema(true);
     if let Some(threads) = args.threads {

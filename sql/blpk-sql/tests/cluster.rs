@@ -1,4 +1,4 @@
-//! `--cluster`: the same results, exit statuses and mistakes as without.
+//! `--cluster` has the same results, exit statuses and errors.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The command as users type it: forms of results, exit statuses, and mistakes.
+//! The command as users type it: formats of results, exit statuses, and errors.
 
 #![allow(
     clippy::unwrap_used,
@@ -126,7 +126,7 @@ fn mistakes_have_statuses_and_reasons() {
     assert_eq!(fs::read(folder.path().join("out.csv")).unwrap(), b"mine");
     fs::write(folder.path().join("text"), "only text").unwrap();
     failed(&["SELECT * FROM './text'"], 5, "./text: header (byte 0)");
-    // An error leaves the old file, and no other.
+    // An error keeps the old file, and leaves no other file.
     failed(&["-f", "-o", "out.csv", "SELECT nothing"], 2, "nothing");
     assert_eq!(fs::read(folder.path().join("out.csv")).unwrap(), b"mine");
 }
@@ -174,7 +174,7 @@ fn ctrl_c_ends_a_query() {
     use std::os::unix::process::ExitStatusExt as _;
     let folder = folder();
     let query = "SELECT count(*) FROM 'prices' a, 'prices' b, 'prices' c, 'prices' d WHERE a.close + b.close < c.open + d.open";
-    // SIGINT is ignored where the tests run in the background of a script, and the command inherits that.
+    // SIGINT is ignored if a script runs the tests in the background, and the command inherits that.
     let mut child = Command::new("env")
         .args(["--default-signal=INT", env!("CARGO_BIN_EXE_blpk-sql")])
         .current_dir(folder.path())
@@ -221,7 +221,7 @@ fn a_table_appears_whole_or_not_at_all() {
         names.sort();
         (ran.status.success(), names)
     };
-    // The second row has no place in the table, which is found when the first one is there.
+    // The second row does not fit the table; this is found after the first row was read.
     let failing = of("SELECT * FROM (VALUES (1), (NULL)) AS t(a)");
     assert_eq!(failing, (false, vec!["prices".into()]));
     assert_eq!(

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 /// A cluster for blpk sql: one scheduler, and executors that read the data
 ///
-/// Nobody has to prove who they are. Whoever can reach the ports can run queries, and read the results of others and all files
-/// that the executors may read: stay on the loopback interface, or on a private network.
+/// There is no authentication: anyone who can reach the ports can run queries and read other users' results and all files
+/// that the executors may read. Use the loopback interface or a private network.
 #[derive(Debug, Parser)]
 #[command(name = "blpk-cluster", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Args {
@@ -27,7 +27,7 @@ RUST_LOG=info logs what happens.";
 
 #[derive(Debug, Subcommand)]
 pub enum Role {
-    /// Plan queries, and send their parts to executors
+    /// Plan queries and send their parts to executors
     Scheduler(SchedulerArgs),
     /// Read data and compute
     Executor(ExecutorArgs),
@@ -35,11 +35,11 @@ pub enum Role {
 
 #[derive(Debug, Group)]
 pub struct Place {
-    /// Address to listen at
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub bind: IpAddr,
 
-    /// Name or address by which others reach this process; by default the one it listens at
+    /// Name or address by which other machines reach this process; by default the address it listens on
     #[arg(long, value_name = "HOST")]
     pub host: Option<String>,
 }
@@ -49,11 +49,11 @@ pub struct SchedulerArgs {
     #[command(flatten)]
     pub place: Place,
 
-    /// Port; 0 for one that is free
+    /// Port; 0 for a free one
     #[arg(long, value_name = "N", default_value_t = 50050)]
     pub port: u16,
 
-    /// Seconds without a sign of life after which an executor is given up
+    /// Seconds of silence after which an executor is dropped
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(5..))]
     pub timeout: u64,
 }
@@ -67,19 +67,19 @@ pub struct ExecutorArgs {
     #[command(flatten)]
     pub place: Place,
 
-    /// Port; 0 for one that is free
+    /// Port; 0 for a free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub port: u16,
 
-    /// Memory for sorting, joining and grouping, such as 512M; what exceeds it goes to temporary files
+    /// Memory for sorting, joining and grouping, such as 512M; larger data goes to temporary files
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub memory: Option<u64>,
 
-    /// Tasks at a time; by default one a processor
+    /// Number of concurrent tasks; by default one per processor
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub vcores: u32,
 
-    /// Directory for what is sent to others, and for temporary files; by default a temporary one
+    /// Directory for results that other processes fetch, and for temporary files; by default a temporary one
     #[arg(long, value_name = "DIR")]
     pub work_dir: Option<PathBuf>,
 

@@ -13,17 +13,17 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long a scheduler may take to answer.
+/// The maximum time for a scheduler to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest answer that is read.
+/// The maximum number of bytes to read of an answer.
 const ANSWER: u64 = 4096;
 
-/// A session whose queries the executors of the cluster at a URL run, such as `df://127.0.0.1:50050`. Paths and URLs are names
-/// of tables as in [`bloscpack_datafusion::context`]; relative paths are taken from the working directory of this process.
-/// Stages are cut into so many partitions, 16 by default.
+/// A session whose queries run on the executors of the cluster at a URL, such as `df://127.0.0.1:50050`. Paths and URLs are
+/// table names, as in [`bloscpack_datafusion::context`]; relative paths start at the working directory of this process. Each
+/// stage is cut into `partitions` partitions, 16 by default.
 ///
 /// # Errors
-/// Returns an error with what to do if this is not such a URL, if no scheduler answers, and if it has no executor.
+/// Returns an error with advice if the URL has another form, if no scheduler answers, or if the scheduler has no executor.
 pub async fn connect(
     url: &str,
     partitions: Option<usize>,
@@ -47,7 +47,7 @@ pub async fn connect(
     SessionContext::remote_with_state(url, local.state()).await
 }
 
-/// Makes sure that there is a scheduler with an executor. Without one, a query would wait.
+/// Checks that a scheduler answers and has an executor. Without one, a query would wait.
 async fn look(address: &str) -> Result<()> {
     let answer = timeout(PATIENCE, ask(address)).await;
     let answer = answer.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
@@ -65,7 +65,7 @@ async fn look(address: &str) -> Result<()> {
     }
 }
 
-/// Asks whether a scheduler has executors.
+/// Asks the scheduler for its executors.
 async fn ask(address: &str) -> io::Result<String> {
     let mut socket = TcpStream::connect(address).await?;
     let request = format!("GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");

@@ -1,6 +1,7 @@
-//! [`LogicalCodec`] and [`PhysicalCodec`]: plans with our tables as bytes.
+//! [`LogicalCodec`] and [`PhysicalCodec`]: encode and decode plans with our tables.
 //!
-//! Bytes begin with the magic of [`plan`], or with [`OTHERS`] where Ballista encodes the node. All else is refused.
+//! The bytes begin with the magic of [`plan`], or with [`OTHERS`] for nodes that Ballista encodes. All other bytes are
+//! refused.
 
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use bloscpack_datafusion::{TableOptions, plan};
@@ -15,10 +16,10 @@ use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use std::sync::Arc;
 
-/// Before the bytes of nodes that are not ours.
+/// Precedes the bytes of nodes that Ballista encodes.
 const OTHERS: &[u8; 8] = b"BALLISTA";
 
-/// Encodes our tables, and leaves all else to Ballista.
+/// Encodes our tables, and leaves other nodes to Ballista.
 #[derive(Debug, Default)]
 pub struct LogicalCodec {
     options: TableOptions,
@@ -26,7 +27,7 @@ pub struct LogicalCodec {
 }
 
 impl LogicalCodec {
-    /// A codec whose tables are opened with these options.
+    /// A codec that opens tables with these options.
     #[must_use]
     pub fn new(options: &TableOptions) -> Self {
         Self {
@@ -110,7 +111,7 @@ impl LogicalExtensionCodec for LogicalCodec {
     }
 }
 
-/// Encodes scans of our tables, and leaves all else to Ballista.
+/// Encodes scans of our tables, and leaves other nodes to Ballista.
 #[derive(Debug, Default)]
 pub struct PhysicalCodec {
     options: TableOptions,
@@ -164,9 +165,9 @@ impl PhysicalExtensionCodec for PhysicalCodec {
     }
 }
 
-/// Appends what Ballista encodes.
+/// Appends the bytes that `encode` writes, after [`OTHERS`].
 fn encoded(bytes: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
-    // It may take the bytes for its own from the first on.
+    // `encode` may expect an empty buffer.
     let mut others = Vec::new();
     encode(&mut others)?;
     bytes.extend_from_slice(OTHERS);
@@ -174,7 +175,7 @@ fn encoded(bytes: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>)
     Ok(())
 }
 
-/// The bytes that Ballista has encoded.
+/// The bytes after [`OTHERS`].
 fn others(bytes: &[u8]) -> Result<&[u8]> {
     let others = bytes.strip_prefix(OTHERS);
     others.ok_or_else(|| {

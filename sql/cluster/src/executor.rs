@@ -1,4 +1,4 @@
-//! An executor.
+//! Runs an executor.
 
 use crate::args::ExecutorArgs;
 use crate::{Result, announce, host_of};
@@ -11,12 +11,12 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds between two signs of life.
+/// Seconds between two heartbeats.
 const HEARTBEAT: u64 = 1;
-/// How often is looked whether the scheduler knows this executor.
+/// How often to check whether the executor is registered with the scheduler.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Serves until the process is asked to end.
+/// Serves until the process is asked to stop.
 pub async fn run(args: ExecutorArgs) -> Result<()> {
     let options = options(&args)?;
     let temporary = match &args.work_dir {
@@ -58,7 +58,7 @@ pub async fn run(args: ExecutorArgs) -> Result<()> {
         memory_pool_size: args.memory,
         override_logical_codec: Some(Arc::new(LogicalCodec::new(&options))),
         override_physical_codec: Some(Arc::new(PhysicalCodec::new(&options))),
-        // Ballista decodes parts of plans without these codecs.
+        // Ballista decodes some parts of plans without these codecs.
         override_function_registry: Some(Arc::new(functions)),
         health: health.clone(),
         ..ExecutorProcessConfig::default()

@@ -1,7 +1,7 @@
-//! Clusters for SQL over bcolz, Bloscpack and Blosc2 data: [Ballista](https://datafusion.apache.org/ballista/), which knows the
+//! Clusters for SQL over bcolz, Bloscpack and Blosc2 data: [Ballista](https://datafusion.apache.org/ballista/) with the
 //! tables of `bloscpack-datafusion`.
 //!
-//! The command `blpk-cluster` is a scheduler or an executor. [`connect`] is a session whose queries they run.
+//! The command `blpk-cluster` runs a scheduler or an executor. [`connect`] makes a session whose queries run on the cluster.
 //!
 //! ```no_run
 //! use bloscpack_datafusion::TableOptions;
@@ -18,8 +18,8 @@
 //! | the statement, with its tables | the client to the scheduler | [`LogicalCodec`] encodes the tables |
 //! | a stage of the plan, with the rows that it reads | the scheduler to executors | [`PhysicalCodec`] encodes the scans |
 //!
-//! Only executors open the data, and the client, which looks at it to know the columns. All tasks of a query read the version
-//! that the client saw; after a change the query ends with an error.
+//! The client opens the data to learn its columns; executors read it. All tasks of a query read the version that the client
+//! saw. If the data changes, the query fails.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]

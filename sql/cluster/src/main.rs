@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints help that was asked for. A reader of a pipe may have seen enough of it.
+/// Prints requested help. Ignores a closed pipe.
 fn printed(help: &clap::Error) -> io::Result<()> {
     match help.print() {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -51,14 +51,14 @@ fn run(args: Args) -> Result<()> {
     })
 }
 
-/// Prints the address under which this process can be reached.
+/// Prints the address at which this process is reachable.
 fn announce(host: &str, port: u16) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{host}:{port}")?;
     out.flush()
 }
 
-/// An address as a part of URLs.
+/// An address as the host of a URL.
 fn host_of(address: IpAddr) -> String {
     let text = SocketAddr::new(address, 0).to_string();
     text.trim_end_matches(":0").to_owned()

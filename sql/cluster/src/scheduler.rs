@@ -1,4 +1,4 @@
-//! The scheduler.
+//! Runs a scheduler.
 
 use crate::args::SchedulerArgs;
 use crate::{Result, announce, host_of, watch};
@@ -39,8 +39,8 @@ pub async fn run(args: SchedulerArgs) -> Result<()> {
         no_executors_grace_period_seconds: args.timeout,
         override_logical_codec: Some(Arc::<LogicalCodec>::default()),
         override_physical_codec: Some(Arc::<PhysicalCodec>::default()),
-        // Whatever a client sets. After the loss of an executor the other planner of Ballista 55 runs tasks of a stage again whose
-        // rows it keeps: rows would come twice. This one never goes on with such a stage, see `watch`.
+        // Overrides the client's setting. After the loss of an executor, the other planner of Ballista 55 repeats tasks of a
+        // stage whose rows it keeps, so rows would appear twice. This planner never continues such a stage; see `watch`.
         override_session_builder: Some(Arc::new(|config| {
             let config = config.with_ballista_adaptive_query_planner(true);
             let mut state = default_session_builder(config)?;

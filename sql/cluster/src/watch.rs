@@ -1,6 +1,7 @@
-//! An end for queries that cannot go on.
+//! Ends queries that cannot continue.
 //!
-//! Ballista only logs what keeps it from going on with a query after it has lost an executor. Its client would wait for ever.
+//! When the loss of an executor keeps a query from continuing, Ballista only logs the reason, and the client would wait
+//! forever.
 
 use ballista_core::JobId;
 use ballista_core::error::Result;
@@ -13,9 +14,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often all queries are looked at.
+/// How often all queries are checked.
 const PERIOD: Duration = Duration::from_secs(1);
-/// How long nothing of a query can run until it is ended.
+/// How long a query that cannot run waits before it is ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The error of such a query.
@@ -23,7 +24,8 @@ const LOST: &str = "it cannot go on, since an executor was lost, which the sched
 
 type Scheduler = SchedulerServer<LogicalPlanNode, PhysicalPlanNode>;
 
-/// Ends every query of which nothing runs: soon if nothing of it can, else after so long a time in which no other query runs.
+/// Ends idle queries: after `PATIENCE` if none of the query's tasks can start, otherwise after `wait` in which no other
+/// query runs.
 pub async fn end_stuck_jobs(scheduler: Scheduler, jobs: Arc<dyn JobState>, wait: Duration) {
     let mut stuck_since = HashMap::new();
     loop {
@@ -42,7 +44,7 @@ pub async fn end_stuck_jobs(scheduler: Scheduler, jobs: Arc<dyn JobState>, wait:
     }
 }
 
-/// The queries of which nothing runs, and whether executors could begin a task of it; without those that wait for others.
+/// The idle queries, and whether executors could start one of their tasks. Excludes queries that wait for other queries.
 async fn stuck_jobs(scheduler: &Scheduler) -> HashMap<JobId, bool> {
     let jobs = scheduler.state.task_manager.get_running_job_cache();
     let mut idle = HashMap::new();
@@ -59,12 +61,12 @@ async fn stuck_jobs(scheduler: &Scheduler) -> HashMap<JobId, bool> {
     idle
 }
 
-/// Whether nothing of a query runs, which is not at its end.
+/// Whether an unfinished query has no running task.
 fn is_idle(graph: &dyn ExecutionGraph) -> bool {
     graph.running_tasks().is_empty() && !graph.is_successful()
 }
 
-/// Whether a query has tasks that an executor could begin.
+/// Whether a query has tasks that an executor could start.
 fn may_run(graph: &dyn ExecutionGraph) -> bool {
     let mut stages = graph.stages().values();
     graph.available_tasks() > 0 || stages.any(|stage| matches!(stage, ExecutionStage::Resolved(_)))
@@ -79,7 +81,7 @@ async fn end(scheduler: &Scheduler, jobs: &dyn JobState, job: &JobId) -> Result<
             return Ok(());
         }
         graph.fail_job(LOST.to_owned());
-        // The client is told this reason, and not that of what follows.
+        // The client receives this reason rather than the error of the next step.
         jobs.save_job(job, &graph).await?;
     }
     scheduler.cancel_job(job.clone()).await

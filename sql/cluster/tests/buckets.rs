@@ -28,7 +28,7 @@ use std::thread;
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// The options of the store but for its endpoint.
+/// The options of the store, except for its endpoint.
 const OPTIONS: [(&str, &str); 4] = [
     ("access_key_id", servers::KEY),
     ("secret_access_key", servers::SECRET),
@@ -53,7 +53,7 @@ fn table(at: &Path) {
     table.flush().unwrap();
 }
 
-/// A way to a server that counts requests.
+/// A proxy for a server that counts requests.
 fn counted(server: &str) -> (String, Arc<AtomicUsize>) {
     let server = server.strip_prefix("http://").unwrap().to_owned();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -72,7 +72,7 @@ fn counted(server: &str) -> (String, Arc<AtomicUsize>) {
     (format!("http://{address}"), count)
 }
 
-/// Passes bytes on until the end, and counts the requests in them, none of which has a body.
+/// Copies bytes until the end, and counts the requests in them; none of these has a body.
 fn pass(mut from: TcpStream, mut to: TcpStream, count: &AtomicUsize) {
     let mut bytes = [0; 1 << 16];
     while let Ok(len @ 1..) = from.read(&mut bytes) {
@@ -146,7 +146,7 @@ async fn each_executor_reads_a_part_of_a_bucket() {
             assert!((1..100).contains(count), "requests {counts:?}");
         }
     }
-    // One byte more is another version.
+    // One more byte makes another version.
     let context = blpk_cluster::connect(&url, Some(4), &options)
         .await
         .unwrap();

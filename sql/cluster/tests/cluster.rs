@@ -21,10 +21,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than a query lasts after an executor has died.
+/// More time than a query takes after an executor has died.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A table of so many rows: `id` counts, `key` repeats, and `value` is a float.
+/// A table of `rows` rows: `id` is the row's number, `key` repeats, and `value` is a float.
 fn table(at: &Path, rows: u32) {
     let mut table = CTable::builder()
         .column("id", CArray::of::<i64>())
@@ -62,7 +62,7 @@ async fn answer(context: &SessionContext, query: &str) -> Result<String, DataFus
     Ok(shown(&batches))
 }
 
-/// The answer of this process alone.
+/// The answer of this process without a cluster.
 async fn expected(query: &str) -> String {
     let context = bloscpack_datafusion::context(SessionConfig::new()).unwrap();
     answer(&context, query).await.unwrap()
@@ -112,7 +112,7 @@ async fn data_that_has_changed_is_an_error() {
     let context = remote(&cluster).await;
     let query = format!("SELECT sum(id), sum(value) FROM '{}'", at.display());
     let planned = context.sql(&query).await.unwrap();
-    // The same rows, written again: all lengths stay as they were.
+    // Write the same rows again; all lengths stay the same.
     let chunk = at.join("value/data/__0.blp");
     let bytes = fs::read(&chunk).unwrap();
     fs::write(&chunk, bytes).unwrap();
@@ -166,13 +166,13 @@ async fn a_cluster_that_cannot_answer_is_an_error_that_says_so() {
     assert!(wrong.contains("is not the URL of a cluster"), "{wrong}");
 }
 
-/// How often an executor is killed: `BLPK_KILLS`, or a few times.
+/// How often an executor is killed: `BLPK_KILLS`, or a few times by default.
 fn kills() -> u32 {
     let kills = std::env::var("BLPK_KILLS").ok();
     kills.map_or(2, |kills| kills.parse().unwrap())
 }
 
-/// Options for more stages, and for a planner which the scheduler must not use: after a death, its answers have rows twice.
+/// Options for more stages, and for a planner that the scheduler must not use: after a death, it returns rows twice.
 const OPTIONS: [&str; 3] = [
     "optimizer.broadcast_join_threshold_bytes = 0",
     "optimizer.broadcast_join_threshold_rows = 0",
@@ -188,7 +188,7 @@ async fn an_executor_that_dies_changes_no_answer() {
     let right = expected(&query).await;
     let mut takes = Duration::ZERO;
     let (mut answers, mut errors) = (0, 0);
-    // No executor dies in the first round, which is timed.
+    // The first round measures the time of the query; no executor dies in it.
     for round in 0..=kills() {
         let mut cluster = Cluster::start();
         let context = remote(&cluster).await;
@@ -201,7 +201,7 @@ async fn an_executor_that_dies_changes_no_answer() {
         let (text, started) = (query.clone(), Instant::now());
         let running = tokio::spawn(async move { answer(&context, &text).await });
         if round > 0 {
-            // At another moment of the query each time.
+            // At a different moment of the query in each round.
             tokio::time::sleep(takes * (round * 7 % 20) / 20).await;
             let (after, was_running) = (started.elapsed(), !running.is_finished());
             cluster.executors[1].process.kill();

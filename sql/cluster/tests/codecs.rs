@@ -1,4 +1,4 @@
-//! The codecs by themselves: what they refuse.
+//! What the codecs refuse.
 
 #![allow(
     clippy::unwrap_used,

@@ -4,9 +4,9 @@
 //! answers NAME=PATH...
 //! ```
 //!
-//! A line of standard input is the number of partitions, how often to run the query, and the query, with tabs between them. The
-//! line for it on standard output is the answer, or `error: ` and why there is none, or `differs: ` and two answers. Rows are
-//! sorted, with `;` between them and `,` between their values; floats are hexadecimal.
+//! Each line of standard input contains the number of partitions, how often to run the query, and the query, separated by
+//! tabs. Each line of standard output is the answer; or `error: ` and a message; or `differs: ` and two different answers.
+//! Rows are sorted, with `;` between rows and `,` between values; floats are hexadecimal.
 
 use bloscpack_datafusion::{BloscpackTable, TableOptions, context, statements};
 use datafusion::arrow::array::{Array, AsArray as _, RecordBatch, make_array};
@@ -57,7 +57,7 @@ async fn main() -> std::result::Result<(), Box<dyn Error>> {
                 Err(error) => format!("error: {}", error.strip_backtrace().replace('\n', " ")),
             };
             let first = found.get_or_insert_with(|| answer.clone());
-            // Which row is named by an error is a matter of time.
+            // Which row an error names depends on timing.
             let are_errors = [&*first, &answer]
                 .iter()
                 .all(|text| text.starts_with("error: "));
@@ -72,12 +72,12 @@ async fn main() -> std::result::Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A session with so many partitions.
+/// A session with this number of partitions.
 fn session_of(
     partitions: usize,
     tables: &BTreeMap<String, BloscpackTable>,
 ) -> Result<SessionContext> {
-    // Small tables are cut as well.
+    // Cut small tables as well.
     let config = SessionConfig::new()
         .with_target_partitions(partitions)
         .with_batch_size(512)
@@ -89,7 +89,7 @@ fn session_of(
     Ok(session)
 }
 
-/// The plan of a query, which says all but how it is run.
+/// The logical plan of a query, after optimization.
 async fn planned(session: &SessionContext, query: &str) -> Result<LogicalPlan> {
     let statement = statements(query)?.pop_front();
     let statement = statement.ok_or_else(|| exec_datafusion_err!("no statement"))?;
@@ -140,7 +140,7 @@ fn texts(column: &dyn Array) -> Result<Vec<String>> {
             .collect());
     }
     let column = match column.data_type() {
-        // As counts: not every moment has a date.
+        // As numbers, because some moments have no date.
         DataType::Date32 => cast(column, &DataType::Int32)?,
         data_type if data_type.is_temporal() => cast(column, &DataType::Int64)?,
         _ => make_array(column.to_data()),
@@ -152,7 +152,7 @@ fn texts(column: &dyn Array) -> Result<Vec<String>> {
         .collect())
 }
 
-/// A float, of which neither the sign of zero nor that of NaN is shown.
+/// A float as text, without the sign of a zero or NaN.
 fn float(value: f64) -> String {
     if value.is_nan() {
         "nan".to_owned()

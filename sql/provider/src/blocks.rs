@@ -1,11 +1,11 @@
-//! [`Blocks`]: rows that are read together.
+//! [`Blocks`]: cuts rows into blocks that are read at once.
 
 use std::ops::Range;
 
-/// Bytes that are read together, about.
+/// The approximate number of bytes to read at once.
 const BYTES: u64 = 4 << 20;
 
-/// How rows are cut into blocks, each of whole chunks where these are small enough.
+/// How rows are cut into blocks. A block consists of whole chunks if these are small enough.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blocks {
     /// Rows of a block, except for the first and the last.
@@ -13,19 +13,19 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of rows with so many bytes each, where the longest chunk has so many rows.
+    /// Blocks for rows of `row_bytes` bytes each, whose longest chunk has `chunk_rows` rows.
     pub(crate) fn new(row_bytes: u64, chunk_rows: u64) -> Self {
         let most = (BYTES / row_bytes.max(1)).max(1);
         let chunk_rows = chunk_rows.max(1);
         let step = match most >= chunk_rows {
             true => most - most % chunk_rows,
-            // As many equal parts of a chunk as it takes.
+            // Cuts a chunk into equal parts.
             false => chunk_rows.div_ceil(chunk_rows.div_ceil(most)),
         };
         Self { step }
     }
 
-    /// Takes the first block from these rows; `None` if there are none.
+    /// Takes the first block off these rows; `None` if no rows are left.
     pub(crate) fn take(self, rows: &mut Range<u64>) -> Option<Range<u64>> {
         if rows.is_empty() {
             return None;
@@ -37,7 +37,7 @@ impl Blocks {
     }
 }
 
-/// Cuts rows into up to `parts` ranges of about the same length, which begin at multiples of `chunk_rows`.
+/// Cuts rows into up to `parts` ranges of similar length, each beginning at a multiple of `chunk_rows`.
 pub(crate) fn split(rows: &Range<u64>, chunk_rows: u64, parts: usize) -> Vec<Range<u64>> {
     let parts = u64::try_from(parts).unwrap_or(u64::MAX).max(1);
     let each = (rows.end - rows.start).div_ceil(parts);

@@ -1,4 +1,4 @@
-//! [`Checked`]: batches that are passed on after a look at what they were read from.
+//! [`Checked`]: passes on batches after checking the version of their input.
 
 use crate::error::{external, portable};
 use crate::open::OpenedBy;
@@ -7,15 +7,15 @@ use datafusion::common::Result;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The most batches that wait for a look, which may take longer than reading one.
+/// The maximum number of batches for one check, which may take longer than reading a batch.
 const WAITING: usize = 8;
 
-/// Batches of which each is certainly of the version of the data that was planned.
+/// Passes on only batches of the data version that was planned.
 pub(crate) struct Checked<I> {
     batches: I,
     opened_by: Arc<OpenedBy>,
     ready: VecDeque<RecordBatch>,
-    /// How many batches the next look is for: one at first, so that a limit does not wait.
+    /// The number of batches for the next check: one at first, so that a query with a limit does not wait.
     at_once: usize,
     is_done: bool,
 }
@@ -33,7 +33,7 @@ impl<I> Checked<I> {
 }
 
 impl<I: Iterator<Item = Result<RecordBatch>>> Checked<I> {
-    /// Reads the next batches. After the last there is a look, too: that there is no more is part of the answer.
+    /// Reads the next batches and checks them. The end is checked as well, because it is part of the answer.
     fn fill(&mut self) -> Result<()> {
         while self.ready.len() < self.at_once && !self.is_done {
             match self.batches.next() {

@@ -1,13 +1,13 @@
-//! Errors of bloscpack as those of DataFusion.
+//! Converts errors of bloscpack into DataFusion's, and back.
 
 use bloscpack::{Category, Error};
 use datafusion::error::DataFusionError;
 
-/// The text before and after the message of an error that comes from another process. DataFusion passes on text alone.
+/// The text before and after the message of an error from another process. DataFusion passes on only text.
 const BEGIN: &str = "[blpk ";
 const END: &str = " /blpk]";
 
-/// The categories by the names that they have between processes.
+/// The names of the categories between processes.
 const CATEGORIES: [(&str, Category); 7] = [
     ("failed", Category::Failed),
     ("usage", Category::Usage),
@@ -18,12 +18,12 @@ const CATEGORIES: [(&str, Category); 7] = [
     ("committed", Category::Committed),
 ];
 
-/// The error in which DataFusion passes on one of ours; `DataFusionError::find_root` returns it.
+/// Wraps one of our errors for DataFusion; `DataFusionError::find_root` returns it.
 pub(crate) fn external(error: Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
 }
 
-/// An error as text from which [`failure`] finds out what it was, also in another process.
+/// An error as text, which [`failure`] can parse in another process.
 pub(crate) fn portable(error: DataFusionError) -> DataFusionError {
     let Some((category, message)) = failure(&error) else {
         return error;
@@ -33,8 +33,8 @@ pub(crate) fn portable(error: DataFusionError) -> DataFusionError {
     DataFusionError::Execution(format!("{BEGIN}{name}: {message}{END}"))
 }
 
-/// The category and the message of an error that was found in the data, here or by another process of a cluster; `None` for
-/// the errors of the engine.
+/// The category and the message of an error in the data, found here or by another process of a cluster; `None` for errors of
+/// the engine.
 ///
 /// ```
 /// use bloscpack_datafusion::{BloscpackTable, TableOptions, failure};
@@ -61,12 +61,12 @@ pub fn failure(error: &DataFusionError) -> Option<(Category, String)> {
     let (name, message) = marked.split_once(": ")?;
     let mut known = CATEGORIES.iter().filter(|(known, _)| *known == name);
     let (_, category) = known.next()?;
-    // The engine shows errors of errors as it shows them to programmers.
+    // DataFusion formats nested errors with Debug.
     let message = message.replace("\\\"", "\"").replace("\\n", "\n");
     Some((*category, message))
 }
 
-/// The input in which an error was found, if it was found in a scan.
+/// The input of the scan in which an error occurred, if any.
 fn location(error: &DataFusionError) -> Option<&str> {
     match error {
         DataFusionError::Context(location, _) => Some(location),

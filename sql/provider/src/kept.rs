@@ -1,4 +1,4 @@
-//! [`Kept`]: the rows of a block that are left after some conditions, and the columns read of them so far.
+//! [`Kept`]: the rows of a block that the conditions so far have left, and their columns.
 
 use datafusion::arrow::array::{
     Array as _, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions,
@@ -9,13 +9,13 @@ use datafusion::common::{Result, internal_datafusion_err};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The rows of a block that are left, and their values in the columns that were read.
+/// The rows of a block that are left, and their values in the columns read so far.
 pub(crate) struct Kept {
-    /// The rows from the first that is left to the last.
+    /// The range from the first row that is left to the last.
     rows: Range<u64>,
-    /// Which of these are left; `None` for all.
+    /// Which rows of the range are left; `None` for all of them.
     mask: Option<BooleanArray>,
-    /// How many are left.
+    /// The number of rows that are left.
     count: usize,
     columns: BTreeMap<usize, ArrayRef>,
 }
@@ -32,7 +32,7 @@ impl Kept {
         })
     }
 
-    /// The columns among these that were not read yet.
+    /// Those of `columns` that have not been read yet.
     pub(crate) fn missing(&self, columns: &[usize]) -> Vec<usize> {
         let columns = columns.iter().copied();
         columns
@@ -45,7 +45,7 @@ impl Kept {
         self.rows.clone()
     }
 
-    /// Takes what was read of further columns.
+    /// Adds further columns that were read.
     pub(crate) fn add(&mut self, columns: &[usize], read: &RecordBatch) -> Result<()> {
         for (column, array) in columns.iter().zip(read.columns()) {
             let kept = match &self.mask {
@@ -57,7 +57,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Keeps only some of the rows that are left: those for which this is true. Returns whether there are any.
+    /// Keeps the rows for which `which` is true, one element for each row that is left. Returns whether any row is left.
     pub(crate) fn keep(&mut self, which: &BooleanArray) -> Result<bool> {
         let which = match which.null_count() {
             0 => which.clone(),
@@ -78,7 +78,7 @@ impl Kept {
         Ok(true)
     }
 
-    /// Goes from the first row that is left to the last, so that the others stay compressed in further columns.
+    /// Narrows the range to the first and last row that are left, so that further columns read no more than that.
     fn narrow(&mut self, mask: BooleanArray) -> Result<()> {
         let mut set = mask.values().set_indices();
         let first = set.next().unwrap_or(0);
@@ -97,7 +97,7 @@ impl Kept {
         Ok(())
     }
 
-    /// A batch of these columns, all of which were read.
+    /// A batch of these columns, all of which must have been read.
     pub(crate) fn batch(&self, columns: &[usize], schema: &SchemaRef) -> Result<RecordBatch> {
         let arrays = columns.iter().map(|column| {
             let array = self.columns.get(column).cloned();
@@ -113,7 +113,7 @@ impl Kept {
     }
 }
 
-/// A mask without some of its rows; `which` has an element for each that is set.
+/// The mask, restricted by `which`, which has an element for each set bit.
 fn refined(mask: &BooleanArray, which: &BooleanArray) -> BooleanArray {
     let mut refined = vec![false; mask.len()];
     let set = mask.values().set_indices().zip(which.values().iter());

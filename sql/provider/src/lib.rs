@@ -1,8 +1,8 @@
 //! Tables of DataFusion over bcolz, BLZ and carray datasets, Bloscpack files, records, and Blosc2 frames.
 //!
-//! [`BloscpackTable`] is a [`TableProvider`](datafusion::catalog::TableProvider) for whatever a path or a URL leads to.
-//! [`register`] teaches a session `CREATE EXTERNAL TABLE … STORED AS BCOLZ`, and [`context`] makes one in which paths and URLs
-//! are names of tables, as in `SELECT … FROM 'prices'`.
+//! [`BloscpackTable`] is a [`TableProvider`](datafusion::catalog::TableProvider) for the data at a path or a URL.
+//! [`register`] adds `CREATE EXTERNAL TABLE … STORED AS BCOLZ` to a session. [`context`] makes a session in which paths and
+//! URLs are names of tables, as in `SELECT … FROM 'prices'`.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -23,8 +23,8 @@
 //! | a frame of several axes | elements | the coordinates `axis_0`, `axis_1` …, and the fields or `value` |
 //! | records | records | the keys of JSON objects, otherwise `value` as text |
 //!
-//! Only the columns that a query needs are opened. Conditions are evaluated chunk by chunk while the other columns are still
-//! compressed; where no row is left, these are not decompressed. Nothing is read for `COUNT(*)`.
+//! Only the columns that a query needs are opened. Columns with conditions are read first, block by block; the others are
+//! decompressed only where rows are left. `COUNT(*)` reads no data.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]

@@ -11,10 +11,10 @@ use std::path::Path;
 #[cfg(feature = "remote")]
 use std::sync::{Arc, OnceLock};
 
-/// How tables are opened.
+/// Options for opening tables.
 #[derive(Debug, Clone, Default)]
 pub struct TableOptions {
-    /// All tables share its connections and its cache. It is made for the first URL.
+    /// Made for the first URL. All tables share its connections and its cache.
     #[cfg(feature = "remote")]
     remote: Arc<OnceLock<Remote>>,
     pub(crate) is_shared: bool,
@@ -22,13 +22,13 @@ pub struct TableOptions {
 }
 
 impl TableOptions {
-    /// The defaults.
+    /// The default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens URLs with this one, instead of one with the default options.
+    /// Opens URLs with this `Remote` instead of one with default options.
     #[cfg(feature = "remote")]
     #[must_use]
     pub fn remote(mut self, remote: Remote) -> Self {
@@ -36,16 +36,16 @@ impl TableOptions {
         self
     }
 
-    /// Opens tables that other processes read as well, by a [`plan`](crate::plan) that is sent to them. All of them read the
-    /// version of the data that is there now, and return an error after it has changed. Text is `Utf8` then, not `Utf8View`,
-    /// whose batches cannot be sent in parts.
+    /// Opens tables that other processes read as well, by a [`plan`](crate::plan) that is sent to them. All processes read
+    /// the current version of the data, and return an error after it has changed. Text columns are `Utf8` instead of
+    /// `Utf8View`, because batches with views cannot be sent in parts.
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
         self
     }
 
-    /// Reads NaN as null, in data that does not say itself that NaN stands for missing values.
+    /// Reads NaN as null in data that does not itself mark NaN as a missing value.
     #[must_use]
     pub fn nan_as_null(mut self) -> Self {
         self.nan_as_null = true;
@@ -55,7 +55,7 @@ impl TableOptions {
     #[cfg(feature = "remote")]
     fn shared_remote(&self) -> Result<&Remote> {
         if self.remote.get().is_none() {
-            // If several threads come here at once, the one of the first is kept.
+            // If several threads arrive at once, the first one's is kept.
             let _ = self.remote.set(Remote::new(RemoteOptions::new())?);
         }
         let remote = self.remote.get();
@@ -63,7 +63,7 @@ impl TableOptions {
     }
 }
 
-/// The path or URL of an input, with what it takes to open it.
+/// The path or URL of an input, and the options to open it.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenedBy {
     location: String,
@@ -73,7 +73,7 @@ pub(crate) struct OpenedBy {
 }
 
 impl OpenedBy {
-    /// Opens an input. Partitions are read by threads of their own, so that each chunk is decompressed by one.
+    /// Opens an input. Each partition is read by a thread of its own, so each chunk is decompressed on one thread.
     pub(crate) fn open(
         location: &str,
         options: &TableOptions,
@@ -124,7 +124,7 @@ impl OpenedBy {
     /// Opens the same input again.
     ///
     /// # Errors
-    /// Returns the errors of opening, and an error if this is another version.
+    /// Returns the errors of opening, and an error if the input now has another version.
     pub(crate) fn reopen(&self) -> Result<Box<dyn Container>> {
         let (container, version) = self.open_now()?;
         if version == self.version {
@@ -134,12 +134,12 @@ impl OpenedBy {
         }
     }
 
-    /// Makes sure that what was read is of the version that was opened.
+    /// Checks that the data read so far has the version that was opened.
     ///
     /// # Errors
-    /// Returns an error if it may be of another one.
+    /// Returns an error if it may have another version.
     pub(crate) fn check(&self) -> Result<()> {
-        // Requests to stores are conditional.
+        // Requests to stores are conditional, so they need no check.
         match (self.path(), self.version) {
             (Some(path), Some(version)) if Version::of_path(path)? != version => {
                 Err(self.has_changed())
@@ -179,7 +179,7 @@ impl OpenedBy {
     fn open_now(&self) -> Result<(Box<dyn Container>, Option<Version>)> {
         let options = Options::new().threads(1);
         if let Some(path) = self.path() {
-            // A change after this is found by `check`.
+            // `check` finds a change after this point.
             let version = self.options.is_shared.then(|| Version::of_path(path));
             let version = version.transpose()?;
             return Ok((bloscpack_open::open(path, &options)?, version));
@@ -219,7 +219,7 @@ impl OpenedBy {
 
 impl fmt::Display for OpenedBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The part after ? may be a signature.
+        // The part after ? may contain a signature.
         f.write_str(self.location.split('?').next().unwrap_or_default())
     }
 }

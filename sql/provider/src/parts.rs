@@ -21,10 +21,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Reads rows of a table; each partition of its input says which, by the first and the one after the last.
+/// Reads rows of a table. The input of this node lists the rows to read: each of its partitions contains ranges, as the
+/// first row and the row after the last.
 ///
-/// The scheduler of a cluster gives each task some partitions of a plan, by leaving out the others of its leaves. It can do so
-/// with batches in memory, and not with a source that it does not know.
+/// The scheduler of a cluster gives a task some partitions of a plan by removing the others from the plan's leaves. It can
+/// do that with batches in memory, but not with a source that it does not know.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub scan: Scan,
@@ -45,7 +46,7 @@ impl Parts {
         Self::new(scan, ranges)
     }
 
-    /// Reads the rows that an input names.
+    /// Reads the rows that `ranges` lists.
     pub(crate) fn new(scan: Scan, ranges: Arc<dyn ExecutionPlan>) -> Result<Self> {
         if ranges.schema().fields() != schema().fields() {
             return plan_err!("a plan of a scan whose input is not rows");
@@ -65,13 +66,13 @@ impl Parts {
     }
 }
 
-/// The columns of the input.
+/// The columns of the input: the begin and the end of each range.
 fn schema() -> SchemaRef {
     let column = |name| Field::new(name, DataType::UInt64, false);
     Arc::new(Schema::new(vec![column("start"), column("end")]))
 }
 
-/// The rows in batches of the input.
+/// The row ranges in batches of the input.
 fn rows_of(batches: &[RecordBatch], len: u64) -> Result<Vec<Range<u64>>> {
     let mut rows = Vec::new();
     for batch in batches {
@@ -111,7 +112,7 @@ impl ExecutionPlan for Parts {
         vec![&self.ranges]
     }
 
-    /// More partitions of the input would not be more rows.
+    /// More partitions of the input would not split the rows further.
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
         vec![false]
     }
@@ -160,7 +161,7 @@ impl ExecutionPlan for Parts {
         args: &StatisticsArgs,
     ) -> Result<Arc<Statistics>> {
         let statistics = match args.partition() {
-            // Which rows these are is not known before they are read.
+            // The rows are unknown until the input is read.
             Some(_) => Statistics::new_unknown(self.scan.schema()),
             None => Statistics::clone(&*self.scan.partition_statistics(None)?).to_inexact(),
         };

@@ -1,4 +1,4 @@
-//! Tables and scans as bytes, which the processes of a cluster send to one another.
+//! Encodes tables and scans as bytes, which the processes of a cluster send to each other.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -8,9 +8,10 @@
 //! | 10 to 41 | the SHA-256 digest of bytes 8 and 9, and of all from 42 on |
 //! | 42 to the end | a message of Protocol Buffers, at most 4 MiB |
 //!
-//! A plan contains where the input is, which version of it was planned, and what is known of its rows; a scan also its columns
-//! and conditions. The rows to read are the input of a scan. No secret of a store is in it, except for a signature that is part of a URL. It is decoded without a
-//! look at the input. Bytes that are anything else, or contradict themselves, are an error.
+//! A plan contains the location of the input, the version that was planned, and the facts about its rows. A scan also
+//! contains its columns and conditions; its rows are in the input of its node. A plan contains no secret of a store, except
+//! a signature that is part of a URL. Decoding does not open the input. All other bytes, and contradictory ones, are an
+//! error.
 
 use crate::meaning;
 use crate::open::OpenedBy;
@@ -37,9 +38,9 @@ const MAGIC: &[u8; 8] = b"BLPKPLAN";
 const VERSION: u8 = 1;
 const TABLE: u8 = 1;
 const SCAN: u8 = 2;
-/// Where the message begins.
+/// The offset of the message.
 const HEAD: usize = 42;
-/// The longest message. Decoded, one takes some hundred times as much memory at most.
+/// The maximum length of a message. Decoding one takes up to some hundred times as much memory.
 const MAX: usize = 4 << 20;
 
 #[derive(Clone, PartialEq, Message)]
@@ -70,7 +71,7 @@ struct ScanMessage {
     conditions: Vec<PhysicalExprNode>,
 }
 
-/// Whether bytes begin like those of this module.
+/// Whether bytes begin with the magic of this module.
 ///
 /// ```
 /// assert!(!bloscpack_datafusion::plan::is_plan(b"something else"));
@@ -80,7 +81,7 @@ pub fn is_plan(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// A table as bytes; `None` if it is not a [`BloscpackTable`].
+/// Encodes a table; `None` if it is not a [`BloscpackTable`].
 ///
 /// # Errors
 /// Returns an error for a table that was not opened with [`TableOptions::shared`].
@@ -91,7 +92,7 @@ pub fn encode_table(table: &dyn TableProvider) -> Result<Option<Vec<u8>>> {
     sealed(TABLE, &table_message(&**table.source())?).map(Some)
 }
 
-/// The table that [`encode_table`] has made these bytes of.
+/// Decodes a table from the bytes of [`encode_table`].
 ///
 /// # Errors
 /// Returns an error for all other bytes.
@@ -100,13 +101,13 @@ pub fn decode_table(bytes: &[u8], options: &TableOptions) -> Result<BloscpackTab
     Ok(BloscpackTable::of(Arc::new(planned)))
 }
 
-/// The functions that the rules of [`context`](crate::context) write into plans. Executors have to know them.
+/// The functions that the rules of [`context`](crate::context) write into plans. Executors must register them.
 #[must_use]
 pub fn functions() -> &'static [Arc<ScalarUDF>] {
     meaning::functions()
 }
 
-/// The function of this name among those that the rules of [`context`](crate::context) write into plans. Codecs need it to decode them.
+/// Finds such a function by its name, as codecs do to decode a plan.
 ///
 /// # Errors
 /// Returns an error for all other names.
@@ -116,7 +117,7 @@ pub fn decode_function(name: &str) -> Result<Arc<ScalarUDF>> {
     function.ok_or_else(|| plan_datafusion_err!("{name}: no function of this program"))
 }
 
-/// The node of a plan that reads a table as bytes; `None` if it is another node.
+/// Encodes a node that scans a table; `None` for any other node.
 ///
 /// # Errors
 /// Returns an error for a table that was not opened with [`TableOptions::shared`], and for conditions that cannot be sent.
@@ -139,7 +140,7 @@ pub fn encode_scan(
     sealed(SCAN, &message).map(Some)
 }
 
-/// The node of which [`encode_scan`] has made these bytes, and its input, which says what rows to read.
+/// Decodes a node from the bytes of [`encode_scan`] and its input, which lists the rows to read.
 ///
 /// # Errors
 /// Returns an error for all other bytes.
@@ -234,7 +235,7 @@ fn broken(error: impl std::fmt::Display) -> DataFusionError {
     plan_datafusion_err!("a plan that cannot be sent or read: {error}")
 }
 
-/// A message with what stands before it.
+/// A message with the bytes before it.
 fn sealed(kind: u8, message: &impl Message) -> Result<Vec<u8>> {
     let message = message.encode_to_vec();
     if message.len() > MAX {
@@ -244,7 +245,7 @@ fn sealed(kind: u8, message: &impl Message) -> Result<Vec<u8>> {
     Ok([MAGIC.as_slice(), &head, &digest(head, &message), &message].concat())
 }
 
-/// The message in these bytes.
+/// Checks the bytes and decodes the message.
 fn opened<M: Message + Default>(kind: u8, bytes: &[u8]) -> Result<M> {
     let parts = bytes
         .strip_prefix(MAGIC)

@@ -1,4 +1,4 @@
-//! [`Pruner`]: finds the rows that conditions leave, by what is known of zones.
+//! [`Pruner`]: finds the rows that may satisfy conditions, by the statistics of zones.
 
 use crate::error::external;
 use crate::meaning::{Function, cannot_fail, has_floats};
@@ -23,19 +23,19 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Finds rows that may fulfil conditions.
+/// Finds rows that may satisfy the conditions of a scan.
 pub(crate) struct Pruner {
     rows: Arc<dyn Rows>,
     /// The columns that have statistics.
     columns: Vec<usize>,
-    /// All conditions that cannot fail, on all columns.
+    /// All conditions that cannot fail, combined, over all columns.
     condition: Arc<dyn PhysicalExpr>,
 }
 
 impl Pruner {
-    /// A pruner, if anything is known of the columns that the conditions of a scan name.
+    /// Makes a pruner, if there are statistics of any column in the conditions.
     pub(crate) fn new(scan: &Scan) -> Result<Option<Self>> {
-        // A condition that may fail has to see the rows that are left.
+        // A condition that may fail must see every row that the others leave.
         let schema = scan.rows.schema();
         let conditions = scan.conditions.iter().cloned();
         let condition = conjunction(conditions.filter(|one| cannot_fail(one, schema)));
@@ -52,14 +52,14 @@ impl Pruner {
         }))
     }
 
-    /// A number that changes when a condition does, as those of joins and of the first rows in an order do.
+    /// Changes whenever a condition changes. The conditions of joins and of `ORDER BY … LIMIT` change while a query runs.
     pub(crate) fn generation(&self) -> u64 {
         snapshot_generation(&self.condition)
     }
 
-    /// The parts of these rows that may contain one that fulfils the conditions.
+    /// The parts of these rows that may contain a match.
     ///
-    /// A zone is only left out if what is known of it is true of the data as it is now.
+    /// A zone is skipped only if its statistics match the current data.
     pub(crate) fn left(&self, rows: &Range<u64>) -> Result<Vec<Range<u64>>> {
         let parts = Parts::new(self, rows);
         let condition = snapshot_physical_expr(Arc::clone(&self.condition))?;
@@ -84,7 +84,7 @@ impl Pruner {
         Ok(left)
     }
 
-    /// Whether what is known of a part is true.
+    /// Whether the statistics of a part match the current data.
     fn is_known(&self, part: &Range<u64>) -> Result<bool> {
         for column in &self.columns {
             let Some(zones) = self.rows.zones(*column) else {
@@ -99,10 +99,11 @@ impl Pruner {
     }
 }
 
-/// A condition whose columns are the values that statistics are of.
+/// A condition on the same values that the statistics describe.
 ///
-/// The statistics of floats are of comparable values, so the function has nothing to do there. What DataFusion would turn into
-/// another condition that is not true of the same rows stays as it is in a function, about which statistics say nothing.
+/// The statistics of floats describe comparable values, so [`Function::Comparable`] around a column is removed. DataFusion
+/// would rewrite some expressions into a condition that matches other rows; these are wrapped in the function, so that
+/// statistics do not apply to them.
 fn prunable(condition: Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<dyn PhysicalExpr>> {
     let changed = condition.transform_down(|expr| {
         if let Some(value) = Function::Comparable.argument(&expr)
@@ -114,9 +115,9 @@ fn prunable(condition: Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<
                 TreeNodeRecursion::Jump,
             ));
         }
-        // The negative of the least integer is the integer itself, and that of NaN is the greatest value again.
+        // -i64::MIN is i64::MIN again, and -NaN is still the greatest value.
         let is_reversed = expr.downcast_ref::<NegativeExpr>().is_some();
-        // Lists of floats are compared by their bits, unless the rule of this crate is in force.
+        // Without this crate's rule, lists of floats are compared by their bits.
         let is_of_bits = expr.downcast_ref::<InListExpr>().is_some_and(|list| {
             is_column(list.expr())
                 && list
@@ -133,7 +134,7 @@ fn prunable(condition: Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<
     Ok(changed.data)
 }
 
-/// Whether this is a column, or one as another type of floats.
+/// Whether this is a column, possibly cast to another float type.
 fn is_column(expr: &Arc<dyn PhysicalExpr>) -> bool {
     match expr.downcast_ref::<CastExpr>() {
         Some(cast) => has_floats(cast.cast_type()) && is_column(cast.expr()),
@@ -141,7 +142,7 @@ fn is_column(expr: &Arc<dyn PhysicalExpr>) -> bool {
     }
 }
 
-/// Rows, cut where a zone of a column begins.
+/// Rows, cut wherever a zone of a column begins.
 struct Parts<'a> {
     pruner: &'a Pruner,
     ranges: Vec<Range<u64>>,
@@ -165,13 +166,13 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The column of this name, if something is known of it.
+    /// The column of this name, if it has statistics.
     fn column(&self, name: &str) -> Option<usize> {
         let index = self.pruner.rows.schema().index_of(name).ok()?;
         self.pruner.columns.contains(&index).then_some(index)
     }
 
-    /// The statistics of a column in each part.
+    /// The statistics of a column for each part.
     fn known(&self, column: &Column, of: impl Fn(&Zones) -> &ArrayRef) -> Option<ArrayRef> {
         let zones = self.pruner.rows.zones(self.column(&column.name)?)?;
         let zone = |part: &Range<u64>| u64::try_from(zones.zone_of(part.start)).ok();

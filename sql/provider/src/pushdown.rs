@@ -1,4 +1,4 @@
-//! [`ByName`]: keeps filters from columns that only have the same name.
+//! [`ByName`]: stops filters from reaching another column of the same name.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode as _, TreeNodeRecursion};
@@ -16,14 +16,14 @@ use std::sync::Arc;
 /// The rules of DataFusion that push filters to scans.
 const RULES: [&str; 2] = ["FilterPushdown", "FilterPushdown(Post)"];
 
-/// A rule that pushes filters down, which goes by the names of columns.
+/// A rule that pushes filters down and identifies columns by name.
 ///
-/// Where the output of a node has a name twice, as that of a join may, such a rule takes the first column of the name. Filters
-/// stay above these nodes.
+/// If the output of a node, such as a join, has a name twice, the rule would take the first column of that name. Filters
+/// therefore stay above such nodes.
 #[derive(Debug)]
 struct ByName(Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
-/// The rules of a session, or the defaults, with those that push filters down kept from columns of the same name.
+/// The rules of a session, or the defaults. Those that push filters down are wrapped in [`ByName`].
 pub(crate) fn rules(
     of_session: Option<PhysicalOptimizer>,
 ) -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
@@ -80,7 +80,7 @@ fn has_a_name_twice(node: &Arc<dyn ExecutionPlan>) -> bool {
         .all(|field| names.insert(field.name().as_str()))
 }
 
-/// A part of a plan that takes no filters, while those of the part above are pushed down.
+/// A subtree that takes no filters while they are pushed down in the part above it.
 #[derive(Debug)]
 struct Cut(Arc<dyn ExecutionPlan>);
 

@@ -1,4 +1,4 @@
-//! [`Reader`]: the rows of a partition that fulfil its conditions, block by block.
+//! [`Reader`]: reads the rows of a partition that satisfy the conditions, block by block.
 
 use crate::blocks::Blocks;
 use crate::error::external;
@@ -24,26 +24,26 @@ pub(crate) struct Reader {
     location: String,
     rows: Arc<dyn Rows>,
     blocks: Blocks,
-    /// The rows that are still to be read.
+    /// The rows still to read.
     left: VecDeque<Range<u64>>,
     pruner: Option<Pruner>,
-    /// The state of the conditions when the pruner last saw them.
+    /// The generation of the conditions that the pruner last saw.
     generation: Option<u64>,
     columns: Vec<usize>,
     schema: SchemaRef,
     conditions: Vec<Condition>,
-    /// All columns that are read, if none can be read without the others.
+    /// All columns to read, if they can only be read together.
     together: Option<Vec<usize>>,
     rows_read: Count,
-    /// Rows that were left out by what is known of their zones.
+    /// Rows skipped because of their zones' statistics.
     rows_skipped: Count,
     blocks_read: Count,
-    /// Blocks in which no row fulfilled the conditions.
+    /// Blocks in which no row satisfied the conditions.
     blocks_skipped: Count,
 }
 
 impl Reader {
-    /// Reads these rows of a scan, which belong to a partition of it.
+    /// Reads these rows of a scan; they belong to one of its partitions.
     pub(crate) fn new(scan: &Scan, rows: Vec<Range<u64>>, partition: usize) -> Result<Self> {
         let conditions = conditions(scan)?;
         let tested = conditions.iter().flat_map(|condition| &condition.columns);
@@ -68,7 +68,7 @@ impl Reader {
         })
     }
 
-    /// The next rows to read.
+    /// The next block of rows to read.
     fn next_block(&mut self) -> Result<Option<Range<u64>>> {
         self.prune()?;
         while let Some(run) = self.left.front_mut() {
@@ -80,7 +80,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Leaves out rows by what is known of their zones, if the conditions are not those of the last time.
+    /// Skips rows by their zones, if the conditions have changed since the last call.
     fn prune(&mut self) -> Result<()> {
         let Some(pruner) = &self.pruner else {
             return Ok(());
@@ -101,9 +101,9 @@ impl Reader {
         Ok(())
     }
 
-    /// The next rows that fulfil the conditions; `None` if there is none in this block.
+    /// Reads a block, and returns the rows that satisfy the conditions; `None` if there are none.
     ///
-    /// The columns of a condition are read only where the conditions before it have left rows.
+    /// The columns of a condition are read only for rows that the previous conditions have left.
     fn read(&self, block: Range<u64>) -> Result<Option<RecordBatch>> {
         self.rows_read.add(count(&block));
         let mut kept = Kept::all(block)?;
@@ -122,7 +122,7 @@ impl Reader {
         kept.batch(&self.columns, &self.schema).map(Some)
     }
 
-    /// Reads those of these columns that have not been read.
+    /// Reads those of `columns` that have not been read yet.
     fn read_missing(&self, columns: &[usize], kept: &mut Kept) -> Result<()> {
         let columns = self.together.as_deref().unwrap_or(columns);
         let missing = kept.missing(columns);
@@ -130,7 +130,7 @@ impl Reader {
             return Ok(());
         }
         let read = self.rows.read(&missing, kept.rows());
-        // Errors of datasets name files by their paths within.
+        // Errors of datasets name files relative to the dataset.
         let read = read.map_err(|error| external(error).context(self.location.clone()))?;
         kept.add(&missing, &read)
     }
@@ -141,7 +141,7 @@ struct Condition {
     columns: Vec<usize>,
     /// These columns.
     schema: SchemaRef,
-    /// The condition on them alone.
+    /// The condition, for a batch of these columns only.
     expr: Arc<dyn PhysicalExpr>,
 }
 
@@ -172,7 +172,7 @@ fn conditions(scan: &Scan) -> Result<Vec<Condition>> {
         .into_iter()
         .map(|((_, columns), exprs)| Condition::new(scan, columns.into_iter().collect(), exprs));
     let mut conditions = conditions.collect::<Result<Vec<_>>>()?;
-    // What may fail comes last, so that it fails by rows that fulfil the others, whichever of the others an index tells.
+    // Conditions that may fail come last. They then see only rows that satisfy the others, with or without an index.
     conditions.sort_by_key(|condition| {
         let may_fail = !cannot_fail(&condition.expr, &condition.schema);
         (may_fail, scan.row_bytes(&condition.columns))
@@ -180,7 +180,7 @@ fn conditions(scan: &Scan) -> Result<Vec<Condition>> {
     Ok(conditions)
 }
 
-/// A number of rows, as statistics have it.
+/// A number of rows for the statistics.
 pub(crate) fn count(rows: &Range<u64>) -> usize {
     // Saturates: the count is only shown.
     usize::try_from(rows.end - rows.start).unwrap_or(usize::MAX)

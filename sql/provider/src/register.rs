@@ -1,4 +1,4 @@
-//! Sessions that know the inputs of this crate.
+//! Sessions that open the inputs of this crate.
 
 use crate::meaning::{OneMeaning, functions};
 use crate::{BloscpackTable, TableOptions, pushdown};
@@ -14,10 +14,10 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The names after `STORED AS`. All of them open whatever the location leads to.
+/// The names after `STORED AS`. Each of them opens every kind of input.
 pub const FORMATS: [&str; 3] = ["BCOLZ", "BLOSCPACK", "B2ND"];
 
-/// Opens the inputs of this crate, and nothing else.
+/// Opens the inputs of this crate, and no others.
 #[derive(Debug)]
 struct Factory(TableOptions);
 
@@ -48,9 +48,9 @@ impl UrlTableFactory for Factory {
     }
 }
 
-/// Adds `CREATE EXTERNAL TABLE … STORED AS BCOLZ`, `BLOSCPACK` and `B2ND` to a session that is being built, which must have its
-/// default features already, and the rule by which floats and overflow have one meaning in all parts of a query: -0.0 equals 0.0,
-/// NaN equals itself and is greater than all else, and integers that overflow are an error.
+/// Adds `CREATE EXTERNAL TABLE … STORED AS BCOLZ`, `BLOSCPACK` and `B2ND` to the builder of a session, which must already
+/// have its default features. Also adds the rule that gives floats and overflow one meaning in all parts of a query: -0.0
+/// equals 0.0, NaN equals itself and is greater than every other value, and integer overflow is an error.
 #[must_use]
 pub fn register(mut builder: SessionStateBuilder, options: &TableOptions) -> SessionStateBuilder {
     let known = builder.scalar_functions().get_or_insert_default();
@@ -65,7 +65,7 @@ pub fn register(mut builder: SessionStateBuilder, options: &TableOptions) -> Ses
     })
 }
 
-/// A session in which paths and URLs of inputs are the names of tables, with the defaults of everything else.
+/// A session in which paths and URLs of inputs are table names. Everything else has its default.
 ///
 /// # Errors
 /// Returns errors of DataFusion.
@@ -73,7 +73,7 @@ pub fn context(config: SessionConfig) -> Result<SessionContext> {
     context_with(config, Arc::default(), &TableOptions::new())
 }
 
-/// The same, with limits of memory and disk, and with options for the tables.
+/// As [`context`], with limits of memory and disk, and with options for the tables.
 ///
 /// # Errors
 /// Returns errors of DataFusion.

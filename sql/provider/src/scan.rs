@@ -1,4 +1,4 @@
-//! [`Scan`]: reads rows of an input, as a source of DataFusion.
+//! [`Scan`]: a DataFusion source that reads rows of an input.
 
 use crate::blocks::split;
 use crate::checked::Checked;
@@ -25,12 +25,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Batches that wait to be taken from a partition.
+/// The maximum number of finished batches that wait in a partition.
 const WAITING: usize = 2;
 
-/// Some columns of the rows of an input that fulfil conditions.
+/// Reads some columns of the rows of an input that satisfy conditions.
 ///
-/// Each partition is a range of rows, which a thread of its own reads block by block; it is never more than two batches ahead,
+/// Each partition is a range of rows, read block by block by a thread of its own. The thread is at most two batches ahead,
 /// and stops when its stream is dropped.
 #[derive(Clone)]
 pub(crate) struct Scan {
@@ -40,7 +40,7 @@ pub(crate) struct Scan {
     pub columns: Vec<usize>,
     pub schema: SchemaRef,
     pub partitions: Vec<Range<u64>>,
-    /// Conditions on all columns of the input; a row has to fulfil each of them.
+    /// Conditions on all columns of the input; a row must satisfy all of them.
     pub conditions: Vec<Arc<dyn PhysicalExpr>>,
     pub metrics: ExecutionPlanMetricsSet,
 }
@@ -52,7 +52,7 @@ impl fmt::Debug for Scan {
 }
 
 impl Scan {
-    /// A scan of these columns and rows, in up to so many partitions.
+    /// A scan of these columns and rows, in up to `partitions` partitions.
     pub(crate) fn new(
         rows: Arc<dyn Rows>,
         opened_by: Arc<OpenedBy>,
@@ -73,7 +73,7 @@ impl Scan {
         })
     }
 
-    /// The scan that another process has planned, which also says what rows to read.
+    /// A scan that another process has planned. It has no rows of its own; a `Parts` node supplies them.
     pub(crate) fn of_plan(
         rows: Arc<Planned>,
         columns: Vec<usize>,
@@ -90,14 +90,14 @@ impl Scan {
         })
     }
 
-    /// Bytes of a row of these columns, about.
+    /// The approximate number of bytes of a row of these columns.
     pub(crate) fn row_bytes(&self, columns: &[usize]) -> u64 {
         let bytes = columns.iter().map(|column| self.rows.row_bytes(*column));
-        // A row of any length is read; saturated, it is read alone.
+        // Rows of any length are read; one whose length saturates is read alone.
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// The columns by their names.
+    /// The names of the columns.
     fn names(&self) -> Vec<&str> {
         let fields = self.schema.fields().iter();
         fields.map(|field| field.name().as_str()).collect()
@@ -107,7 +107,7 @@ impl Scan {
         &self.schema
     }
 
-    /// The batches of these rows, which a thread of its own reads.
+    /// The batches of these rows, read by a thread of its own.
     pub(crate) fn stream(
         &self,
         rows: Vec<Range<u64>>,
@@ -141,7 +141,7 @@ impl Scan {
     }
 }
 
-/// The rows of the longest chunk of these columns.
+/// The number of rows of the longest chunk of these columns.
 pub(crate) fn longest_chunk(rows: &dyn Rows, columns: &[usize]) -> u64 {
     let chunks = columns.iter().map(|column| rows.chunk_rows(*column));
     chunks.max().unwrap_or(1)
@@ -224,7 +224,7 @@ impl DataSource for Scan {
     }
 
     fn with_fetch(&self, _: Option<usize>) -> Option<Arc<dyn DataSource>> {
-        // The limit above drops the stream as soon as it has its rows.
+        // The limit node above drops the stream once it has its rows.
         None
     }
 

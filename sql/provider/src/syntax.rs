@@ -1,4 +1,4 @@
-//! [`statements`]: reads SQL.
+//! [`statements`]: parses SQL.
 
 use datafusion::common::Result;
 use datafusion::sql::parser::{CopyToSource, DFParser, Statement};
@@ -8,10 +8,10 @@ use datafusion::sql::sqlparser::ast::{
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// The statements of a text.
+/// Parses the statements of a text.
 ///
-/// DataFusion's parser takes `a IS DISTINCT FROM b AND c` for `a IS DISTINCT FROM (b AND c)`. Here it is
-/// `(a IS DISTINCT FROM b) AND c`, as in the standard and in other engines.
+/// DataFusion's parser reads `a IS DISTINCT FROM b AND c` as `a IS DISTINCT FROM (b AND c)`. This function reads it as
+/// `(a IS DISTINCT FROM b) AND c`, like the standard and other engines.
 ///
 /// ```
 /// let statements = bloscpack_datafusion::statements("SELECT 1; SELECT 2")?;
@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 /// ```
 ///
 /// # Errors
-/// Returns an error for what is not SQL.
+/// Returns an error for invalid SQL.
 pub fn statements(text: &str) -> Result<VecDeque<Statement>> {
     let mut statements = DFParser::parse_sql(text)?;
     statements.iter_mut().for_each(regroup_statement);
@@ -49,8 +49,8 @@ fn regroup_all(part: &mut impl VisitMut) {
     });
 }
 
-/// Whether the right side of IS DISTINCT FROM, at the end of this expression, has taken an AND or an OR. What is in
-/// parentheses is an expression of another kind.
+/// Whether the right side of an IS DISTINCT FROM at the end of this expression includes an AND or an OR. A parenthesized
+/// expression is of another kind, so it is not affected.
 fn reaches_too_far(expr: &Expr) -> bool {
     match expr {
         Expr::IsDistinctFrom(_, right) | Expr::IsNotDistinctFrom(_, right) => {
@@ -74,7 +74,7 @@ fn is_and_or(expr: &Expr) -> bool {
     matches!(expr, Expr::BinaryOp { op: And | Or, .. })
 }
 
-/// The parts between AND and OR in the order of the text, each but the first with what stands before it.
+/// The operands of AND and OR in the order of the text, each but the first with the operator before it.
 fn parts(expr: Expr) -> Vec<(Option<BinaryOperator>, Expr)> {
     let with_first = |expr: Expr, make: &dyn Fn(Box<Expr>) -> Expr| {
         let mut parts = parts(expr).into_iter();
@@ -113,7 +113,7 @@ fn parts(expr: Expr) -> Vec<(Option<BinaryOperator>, Expr)> {
     }
 }
 
-/// Parts as one expression, in which AND binds before OR.
+/// Combines the operands into one expression; AND binds before OR.
 fn grouped(parts: Vec<(Option<BinaryOperator>, Expr)>) -> Expr {
     let joined = |left: Option<Expr>, op, right| match left {
         None => right,

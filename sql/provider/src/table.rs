@@ -1,4 +1,4 @@
-//! [`BloscpackTable`]: an input as a table of DataFusion.
+//! [`BloscpackTable`]: an opened input as a DataFusion table.
 
 use crate::error::external;
 use crate::open::{OpenedBy, TableOptions};
@@ -16,9 +16,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::fmt;
 use std::sync::Arc;
 
-/// An input that was opened, as a table.
+/// An opened input as a table.
 ///
-/// It reads the input as it was when it was opened: what another program appends is seen by the next one that is opened.
+/// A table shows the input as of its opening. Open another one to see rows that were appended since.
 #[derive(Clone)]
 pub struct BloscpackTable {
     rows: Arc<dyn Rows>,
@@ -35,10 +35,10 @@ impl fmt::Debug for BloscpackTable {
 }
 
 impl BloscpackTable {
-    /// Opens what a path or a URL leads to. It blocks while it reads the headers.
+    /// Opens the input at a path or a URL. Blocks while it reads the headers.
     ///
     /// # Errors
-    /// Returns errors of opening, and an error for a column whose type Arrow does not have, which names the column.
+    /// Returns errors of opening, and an error that names the column if Arrow does not have its type.
     pub fn open(location: &str, options: &TableOptions) -> bloscpack::Result<Self> {
         let (opened_by, container) = OpenedBy::open(location, options)?;
         let opened_by = Arc::new(opened_by);
@@ -63,7 +63,7 @@ impl BloscpackTable {
         &self.rows
     }
 
-    /// The same on a thread that may block.
+    /// As [`open`](Self::open), on a thread that may block.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open), as [`DataFusionError::External`].
@@ -76,7 +76,7 @@ impl BloscpackTable {
         opened.map_err(external)
     }
 
-    /// How many rows it has.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows.len()
@@ -112,7 +112,7 @@ impl TableProvider for BloscpackTable {
         }
         let schema = DFSchema::try_from(self.schema())?;
         let conditions = filters.iter().filter_map(|filter| {
-            // All of them are evaluated again above the scan.
+            // All filters are evaluated again above the scan.
             let condition = state.create_physical_expr(filter.clone(), &schema).ok()?;
             let data_type = condition.data_type(self.rows.schema()).ok()?;
             (data_type == DataType::Boolean).then_some(condition)
@@ -127,7 +127,7 @@ impl TableProvider for BloscpackTable {
     ) -> Result<Vec<TableProviderFilterPushDown>> {
         let support = match self.rows.planned() {
             Some(_) => TableProviderFilterPushDown::Inexact,
-            // The ones of the physical plan are taken, which are more.
+            // The physical plan pushes its filters down later, and has more of them.
             None => TableProviderFilterPushDown::Unsupported,
         };
         Ok(vec![support; filters.len()])

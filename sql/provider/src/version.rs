@@ -1,4 +1,4 @@
-//! [`Version`]: tells the bytes of an input at one time from those at another.
+//! [`Version`]: identifies the state of an input's bytes.
 
 use bloscpack::{Error, Result};
 use sha2::{Digest as _, Sha256};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Two changes of a file that are closer together may have the same time.
+/// Two changes of a file within this time may have the same timestamp.
 const STEP: Duration = Duration::from_millis(50);
 
-/// A digest of the names, lengths and times or tags of all files of an input.
+/// A digest of the names, lengths, and times or tags of all files of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Version(pub [u8; 32]);
 
@@ -27,8 +27,8 @@ impl Version {
         Self(hasher.finalize().into())
     }
 
-    /// The version of a file or of all files in a directory. If it was changed a moment ago, this waits until another change
-    /// will have another time.
+    /// The version of a file, or of all files in a directory. After a very recent change, this waits until the next change
+    /// would have a later timestamp.
     ///
     /// # Errors
     /// Returns errors of the file system.
@@ -47,11 +47,11 @@ impl Version {
 /// The files of a directory.
 #[derive(Default)]
 struct Files {
-    /// Their paths, lengths and times.
+    /// Their paths, lengths and modification times.
     files: Vec<String>,
-    /// When the last of them was changed.
+    /// The latest of these times.
     last: Option<SystemTime>,
-    /// The directories that were listed. Links may lead to one of them again.
+    /// The listed directories. A link may lead to one of them again.
     listed: HashSet<PathBuf>,
 }
 
@@ -82,7 +82,7 @@ impl Files {
         Ok(())
     }
 
-    /// Whether the last change may have the time of the next one. A time in the future is recent as well.
+    /// Whether the next change may have the same timestamp as the last. A time in the future counts as recent.
     fn are_recent(&self) -> bool {
         let age = self.last.map(|last| last.elapsed().unwrap_or_default());
         age.is_some_and(|age| age < STEP)

@@ -1,4 +1,4 @@
-//! Statistics leave out rows, and never change an answer.
+//! Statistics skip rows and never change an answer.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 const ROWS: i64 = 3000;
 const CHUNK: u64 = 100;
 
-/// The elements of a column of so many rows, where `of` gives the bytes of one.
+/// The elements of a column with `ROWS` rows; `of` returns the bytes of one element.
 fn bytes<const N: usize>(of: impl Fn(i64) -> [u8; N]) -> Vec<u8> {
     (0..ROWS).flat_map(of).collect()
 }
@@ -79,7 +79,7 @@ fn index(at: &Path, column: &str) -> PathBuf {
     at.join(column).join("meta/index")
 }
 
-/// The answer as text, and how many rows were skipped.
+/// The answer as text, and the number of skipped rows.
 async fn answer(at: &Path, condition: &str) -> (String, usize) {
     let context =
         bloscpack_datafusion::context(SessionConfig::new().with_target_partitions(2)).unwrap();
@@ -144,7 +144,7 @@ async fn an_index_changes_no_answer() {
         assert_eq!(found, expected, "{condition}");
         assert_eq!(none, 0);
     }
-    // All chunks but the one that contains it.
+    // All chunks except the one with the value.
     assert_eq!(answer(&with, "sorted = 1234").await.1, 2900);
     assert_eq!(
         answer(&with, "big > 290").await.1,
@@ -190,7 +190,7 @@ async fn the_first_rows_in_an_order_leave_out_the_rest() {
     );
 }
 
-/// Answers over a table whose index of `sorted` is each of these.
+/// Compares the answer with the expected one, for each of these contents of the index of `sorted`.
 async fn check_lies(at: &Path, lies: impl IntoIterator<Item = Vec<u8>>) {
     let condition = "sorted IN (1234, 2999)";
     let file = index(at, "sorted");
@@ -239,7 +239,7 @@ async fn data_that_another_program_changed_is_read() {
     let (at, other) = (folder.path().join("table"), folder.path().join("other"));
     table(&at, 0);
     table(&other, 1_000_000);
-    // A chunk of the other table, whose numbers are far from those that the index has.
+    // A chunk of the other table, whose numbers are far from the ones in the index.
     let chunk = |at: &Path| at.join("sorted/data/__12.blp");
     fs::copy(chunk(&other), chunk(&at)).unwrap();
     let (found, skipped) = answer(&at, "sorted = 1001234").await;
@@ -268,8 +268,8 @@ async fn rows_that_are_only_claimed_take_no_memory() {
     assert!(failed.to_string().contains("sorted"), "{failed}");
 }
 
-/// NaN is null where the dataset says so, or the options do: what DuckDB answers for the same CSV with empty cells. With an index
-/// or without, whose statistics know NaN only as a value.
+/// NaN is null if the dataset or the options say so. The expected answers are DuckDB's, for the same CSV with empty cells.
+/// They must be equal with and without an index, in whose statistics NaN is an ordinary value.
 #[tokio::test]
 async fn nan_that_stands_for_missing_values_is_null() {
     use bloscpack_datafusion::{TableOptions, context_with};
@@ -337,7 +337,8 @@ async fn nan_that_stands_for_missing_values_is_null() {
     }
 }
 
-/// Chunks of zeros of either sign, of NaN of both, and of numbers; and integers, of which each second chunk has the least.
+/// Chunks of zeros of either sign, of NaNs of either sign, and of numbers. In the column of integers, every second chunk
+/// contains the least integer.
 fn edges(at: &Path) {
     let column = |dtype: &str| CArray::builder(DType::parse(dtype).unwrap());
     let mut table = CTable::builder()
@@ -370,7 +371,7 @@ fn edges(at: &Path) {
     table.flush().unwrap();
 }
 
-/// The number in the answer to a query of one, or the error.
+/// The result of a query that returns one number, or the error.
 async fn number(at: &Path, partitions: usize, query: &str) -> Result<i64, String> {
     let config = SessionConfig::new().with_target_partitions(partitions);
     let context = bloscpack_datafusion::context(config).unwrap();
@@ -385,7 +386,7 @@ async fn number(at: &Path, partitions: usize, query: &str) -> Result<i64, String
     Ok(value.parse().unwrap_or_else(|_| panic!("{query}: {text}")))
 }
 
-/// Answers of DuckDB.
+/// DuckDB's answers.
 const EDGES: [(&str, i64); 22] = [
     ("SELECT count(*) FROM edges WHERE x = 0.0", 1600),
     ("SELECT count(*) FROM edges WHERE x IN (-0.0, 50)", 1600),
@@ -464,7 +465,7 @@ async fn zeros_and_nan_have_one_meaning() {
     for (query, expected) in EDGES {
         for at in [&with, &without] {
             for partitions in [1, 2] {
-                // Filters of joins arise sooner or later.
+                // A join's filters arrive at varying times.
                 for _ in 0..5 {
                     assert_eq!(number(at, partitions, query).await, Ok(expected), "{query}");
                 }
@@ -502,7 +503,7 @@ async fn integers_that_overflow_are_an_error() {
             assert!(is_named, "{query}: {failed}");
         }
     }
-    // Only rows that fulfil the other conditions can overflow, with an index and without one.
+    // Only rows that satisfy the other conditions can overflow, with or without an index.
     for at in [&with, &without] {
         let query = "SELECT count(*) FROM edges WHERE -i < 0 AND row >= 100 AND row < 200";
         assert_eq!(number(at, 2, query).await, Ok(100));

@@ -44,7 +44,7 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().unwrap().to_owned()
 }
 
-/// 10,000 rows in chunks of 100: `id` counts, `half` is half of it, and `name` is its text.
+/// 10,000 rows in chunks of 100: `id` is the row's number, `half` is half of it, and `name` is its text.
 fn table(folder: &TempDir) -> String {
     let at = path(folder, "table");
     let mut table = CTable::builder()
@@ -147,13 +147,13 @@ async fn no_more_is_read_than_is_needed() {
             .contains("bloscpack=")
     );
 
-    // All other columns may be missing.
+    // The query works without the files of `half`.
     for file in fs::read_dir(Path::new(&at).join("half/data")).unwrap() {
         fs::remove_file(file.unwrap().path()).unwrap();
     }
     let (_, rows) = run(&format!("SELECT id FROM '{at}' WHERE name = '17'")).await;
     assert_eq!(rows, 1);
-    // And they are not read where no row is left.
+    // Nor are they read if no row is left.
     let (_, rows) = run(&format!("SELECT half FROM '{at}' WHERE id < 0")).await;
     assert_eq!(rows, 0);
     let (plan, rows) = run(&format!("SELECT id FROM '{at}' LIMIT 5")).await;
@@ -264,7 +264,7 @@ async fn a_grid_has_coordinates() {
         values.iter().sum::<i64>()
     );
 
-    // A condition on a coordinate leaves the chunks that contain it: those of 3 x 4 x 5 of which one is in the middle.
+    // A condition on a coordinate keeps only the chunks that contain it. Here one of the 3 x 4 x 5 chunks is in the middle.
     let text = format!("SELECT value FROM '{at}' WHERE axis_1 BETWEEN 5 AND 6 AND axis_0 = 4");
     let (plan, rows) = run(&text).await;
     assert_eq!(rows, 10);
@@ -463,7 +463,7 @@ async fn zarr_arrays_and_groups_are_tables() {
         sums.column(0).as_primitive::<Float64Type>().values(),
         &[48.0]
     );
-    // Names that are not there leave the axes their numbers.
+    // Without names, the axes are numbered.
     let grid = make("plain.zarr", &[("", &[4, 6], None)]);
     let text = format!("SELECT sum(value) AS s FROM '{grid}' WHERE axis_1 >= 3 AND axis_0 = 2");
     let sums = query(&text).await.unwrap();

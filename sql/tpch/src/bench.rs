@@ -6,7 +6,7 @@ use datafusion::prelude::SessionContext;
 use std::path::Path;
 use std::time::Instant;
 
-/// Queries besides those of TPC-H: their names, and their texts.
+/// Additional queries: their names, and their texts.
 const MORE: [(&str, &str); 6] = [
     ("point", "SELECT * FROM orders WHERE o_orderkey = 157446"),
     (
@@ -28,7 +28,7 @@ const MORE: [(&str, &str); 6] = [
     ),
 ];
 
-/// Prints the median of each query over each form of the tables, and the ratios of the first to the others.
+/// Prints the median of each query over each format of the tables, and the ratios of the first to the others.
 pub async fn bench(dir: &Path, rounds: usize, threads: usize) -> Result<()> {
     let sessions = [
         ctables(dir, threads).await?,
@@ -74,8 +74,8 @@ pub fn query(name: &str) -> Result<&'static str> {
     Ok(found.ok_or_else(|| format!("no query {name:?}"))?.1)
 }
 
-/// Runs one query over one form of the tables twice. Prints the milliseconds of the second run, and the most memory that the
-/// process had, in KiB.
+/// Runs one query twice over one format of the tables. Prints the milliseconds of the second run, and the peak memory of the
+/// process in KiB.
 pub async fn once(dir: &Path, form: &str, name: &str, threads: usize) -> Result<()> {
     let query = query(name)?;
     let session = match form {
@@ -91,14 +91,14 @@ pub async fn once(dir: &Path, form: &str, name: &str, threads: usize) -> Result<
     Ok(())
 }
 
-/// Milliseconds of a query.
+/// Runs a query, and returns its time in milliseconds.
 async fn time(session: &SessionContext, query: &str) -> Result<f64> {
     let begun = Instant::now();
     session.sql(query).await?.collect().await?;
     Ok(begun.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The median of all but the first, which fills caches.
+/// The median without the first time, because the first run fills caches.
 fn median(mut times: Vec<f64>) -> f64 {
     times.remove(0);
     times.sort_by(f64::total_cmp);

@@ -56,10 +56,10 @@ async fn with_tables(context: SessionContext, dir: &Path) -> Result<SessionConte
     Ok(context)
 }
 
-/// A session over Parquet with this compression.
+/// A session over the Parquet files with this compression.
 pub async fn parquet(dir: &Path, compression: &str, threads: usize) -> Result<SessionContext> {
     let mut config = SessionConfig::new().with_target_partitions(threads);
-    // As fast as this engine reads Parquet.
+    // This engine reads Parquet fastest with this setting.
     config.options_mut().execution.parquet.pushdown_filters = false;
     let context = SessionContext::new_with_config(config);
     for name in TABLES {
@@ -72,7 +72,7 @@ pub async fn parquet(dir: &Path, compression: &str, threads: usize) -> Result<Se
     Ok(context)
 }
 
-/// Runs all queries over both, the ctables perhaps in a cluster, and fails if an answer differs.
+/// Runs all queries over both formats and fails if an answer differs. With `url`, a cluster reads the ctables.
 pub async fn check(dir: &Path, url: Option<&str>) -> Result<()> {
     let ours = match url {
         Some(url) => cluster(url, dir).await?,
@@ -100,7 +100,7 @@ pub async fn check(dir: &Path, url: Option<&str>) -> Result<()> {
     }
 }
 
-/// The first difference between two answers, if there is one.
+/// The first difference between two answers, if any.
 fn difference(expected: &[RecordBatch], found: &[RecordBatch]) -> Result<Option<String>> {
     let (expected, found) = (values(expected)?, values(found)?);
     if expected.len() != found.len() {
@@ -130,7 +130,7 @@ fn values(batches: &[RecordBatch]) -> Result<Vec<Vec<ScalarValue>>> {
     Ok(rows)
 }
 
-/// Whether two values are the same. The order in which floats are added is left to the threads.
+/// Whether two values are equal. Sums of floats may differ slightly, because threads add them in any order.
 fn is_same(a: &ScalarValue, b: &ScalarValue) -> bool {
     match (a, b) {
         (ScalarValue::Float64(Some(a)), ScalarValue::Float64(Some(b))) => {

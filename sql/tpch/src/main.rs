@@ -1,6 +1,6 @@
 //! TPC-H as ctables and as Parquet, with the same answers.
 //!
-//! `make` writes the eight tables in both forms. `check` runs the 22 queries over both in the same engine, and fails where an
+//! `make` writes the eight tables in both formats. `check` runs the 22 queries over both in the same engine, and fails if an
 //! answer differs; with `--cluster`, a cluster reads the ctables. `bench` times queries.
 
 mod bench;
@@ -34,14 +34,14 @@ enum Command {
     },
     /// Compare the answers
     Check {
-        /// Read the ctables by a cluster
+        /// Let a cluster read the ctables
         #[arg(long, value_name = "df://HOST:PORT")]
         cluster: Option<String>,
         dir: PathBuf,
     },
     /// Print the text of a query, such as `Q6`
     Query { name: String },
-    /// Time one query over one form of the tables: `ctable`, `snappy` or `zstd`; used by `benches/sql.py`
+    /// Time one query over one format of the tables: `ctable`, `snappy` or `zstd`; used by `benches/sql.py`
     Once {
         #[arg(long, default_value_t = 2)]
         threads: usize,
@@ -49,7 +49,7 @@ enum Command {
         query: String,
         dir: PathBuf,
     },
-    /// Time queries over each form of the tables, in turns, and print medians
+    /// Time queries over each format of the tables in turn, and print medians
     Bench {
         #[arg(long, default_value_t = 5)]
         rounds: usize,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use tpchgen::generators as of;
 use tpchgen_arrow as arrow_of;
 
-/// Rows of a chunk, in all columns.
+/// Rows per chunk, in all columns.
 const CHUNK: u64 = 1 << 16;
 
 /// Writes each table as `NAME`, a ctable, and as `NAME.snappy.parquet` and `NAME.zstd.parquet`.
@@ -63,7 +63,7 @@ fn batches(name: &str, scale: f64) -> Result<Vec<RecordBatch>> {
     })
 }
 
-/// NumPy has no decimals.
+/// Replaces decimals, which NumPy does not have, by floats.
 fn without_decimals(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Decimal128(..) => DataType::Float64,
@@ -71,7 +71,7 @@ fn without_decimals(data_type: &DataType) -> DataType {
     }
 }
 
-/// Strings of bytes take a quarter of what NumPy's text takes, and are read as text.
+/// Replaces text by byte strings, which take a quarter of the space of NumPy's text and are read as text.
 fn as_bytes(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Utf8View | DataType::Utf8 => DataType::Binary,

@@ -1,4 +1,4 @@
-//! The 22 queries of TPC-H, whose tables a cluster reads.
+//! The 22 queries of TPC-H on a cluster.
 
 #![allow(
     clippy::unwrap_used,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const VERSIONS: usize = 30;
-/// Each version appends so many bytes and writes its number over the beginning of every thousand.
+/// The number of bytes that each version appends. It also writes its number over the beginning of every thousand bytes.
 const STEP: usize = 1700;
 
 fn version(number: usize) -> Vec<u8> {

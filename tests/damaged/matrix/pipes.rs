@@ -5,7 +5,7 @@ use bloscpack::{Category, Checksum, Decoder, Error};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// The result of reading when the other side sends so many bytes and hangs up.
+/// The result of reading when the other side sends these bytes and closes the connection.
 fn through<R: Read>(
     bytes: &[u8],
     (reader, mut writer): (R, impl Write),

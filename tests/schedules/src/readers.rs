@@ -153,7 +153,7 @@ fn is_stale(error: &Error) -> bool {
     matches!(error, Error::Io(error) if error.kind() == ErrorKind::StaleNetworkFileHandle)
 }
 
-/// Reads what one reader keeps, goes on to what is there now, and opens it again.
+/// Reads the content that a reader keeps, then refreshes the reader and reads the current content.
 fn read<P: Place>(place: &P, commits: &AtomicU64, may_be_stale: bool) {
     let check = |done: Result<()>| match done {
         Err(error) if may_be_stale && is_stale(&error) => {}

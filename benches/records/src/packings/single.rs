@@ -13,7 +13,7 @@ use crate::table::{Table, bytes, median};
 
 /// Bytes of the dictionary.
 const DICTIONARY: usize = 64 << 10;
-/// The dictionary is trained with about so many records.
+/// The approximate number of records that train the dictionary.
 const SAMPLES: usize = 50_000;
 /// The levels of zstd that levels 4 and 9 of a chunk use.
 const LEVELS: [i32; 2] = [7, 22];

@@ -33,14 +33,14 @@ pub struct Reader<S> {
 }
 
 impl Reader<File> {
-    /// With a cache of so many bytes.
+    /// Opens a file with a cache of `cache` bytes.
     pub fn open(path: &Path, cache: usize) -> Result<Self> {
         Self::of(File::open(path)?, path, cache)
     }
 }
 
 impl Reader<Map> {
-    /// Mapped, and with a cache of so many bytes.
+    /// Maps a file into memory, with a cache of `cache` bytes.
     pub fn map(path: &Path, cache: usize) -> Result<Self> {
         Self::of(Map::open(&File::open(path)?)?, path, cache)
     }

@@ -134,7 +134,7 @@ struct Page {
 }
 
 impl Reader {
-    /// Reads one row at a time, as the crate does, or keeps decoded pages up to so many bytes, in a
+    /// Reads one row at a time, as the crate does, or keeps up to `cache` bytes of decoded pages in a
     /// cache that this bench adds, because the reader has none.
     pub fn open(file: Vec<u8>, cache: Option<usize>) -> Result<Self> {
         let file = Bytes::from(file);
@@ -224,7 +224,7 @@ impl Store for Reader {
     }
 }
 
-/// Decoded pages, up to so many bytes; the oldest is dropped first.
+/// A cache of decoded pages with a limit in bytes; the oldest page is dropped first.
 struct Cache {
     pages: HashMap<usize, BinaryArray>,
     order: VecDeque<usize>,

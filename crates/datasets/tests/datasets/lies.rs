@@ -14,7 +14,7 @@ fn hurried<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     result.recv_timeout(HANG).unwrap()
 }
 
-/// A chunk that is a copy of so many bytes.
+/// A chunk that claims to be a copy of `bytes` bytes.
 fn copied(bytes: u32) -> Vec<u8> {
     let mut chunk = vec![2, 1, 2, 8];
     for size in [bytes, bytes, bytes + 16] {
@@ -24,7 +24,7 @@ fn copied(bytes: u32) -> Vec<u8> {
     chunk
 }
 
-/// A superchunk of the carray proposal with one chunk of so many bytes.
+/// A superchunk of the carray proposal with one chunk that claims `bytes` bytes.
 fn superchunk(bytes: u32) -> Vec<u8> {
     let chunk = copied(bytes);
     let mut file = b"blpk\x04\0\0\0".to_vec();
@@ -66,7 +66,7 @@ fn a_superchunk_that_should_have_more_chunks_than_can_be_is_cut_off() {
     }
 }
 
-/// A bcolz array of one row of so many bytes.
+/// A bcolz array of one row of `row` bytes.
 fn bcolz(row: u64) -> Memory {
     let sizes = format!("{{\"shape\": [1, {row}], \"nbytes\": 0, \"cbytes\": 0}}");
     let storage = "{\"dtype\": \"int8\", \"cparams\": {\"clevel\": 5, \"shuffle\": 1, \"cname\": \"lz4\", \
@@ -86,7 +86,7 @@ fn rows_of_which_nothing_is_there_take_no_memory() {
     assert_eq!(read.unwrap_err().category(), Category::Damaged);
     assert!(peak < 1 << 20, "{peak}");
 
-    // Half a band of a million chunks, one of which is there.
+    // Half a band of a million chunks, only one of which exists.
     let store = proposal("(5, 16777216)", "(10, 16)", 16, superchunk(1280));
     let (trimmed, peak) = peak_of(|| edit(&store)?.trim(4));
     assert_eq!(trimmed.unwrap_err().category(), Category::Damaged);

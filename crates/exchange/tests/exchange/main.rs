@@ -49,7 +49,7 @@ impl Held {
         }
     }
 
-    /// All of a source, so many bytes at a time.
+    /// Reads a source to its end, in batches of `bytes` bytes.
     fn of(source: &mut dyn Source, bytes: usize) -> bloscpack_error::Result<Self> {
         let schema = source.schema().clone();
         let (mut rows, mut columns) = (0, vec![Vec::new(); schema.columns.len()]);

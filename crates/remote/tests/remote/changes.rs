@@ -1,4 +1,5 @@
-//! Datasets that are made and changed in a bucket: the old one or the new one, whatever request fails and whoever else writes.
+//! Datasets that are created and changed in a bucket: after any failed request and next to any other writer, the old or the
+//! new content is found.
 
 use crate::bucket::{Bucket, FAULTS, Fault};
 use bloscpack::storage::Store;
@@ -45,8 +46,8 @@ fn values(count: i32) -> Vec<i32> {
     (0..count).collect()
 }
 
-/// Makes a change with each request failing in each way, alone and with all that follow. What is there is the old or the new
-/// content, and the same change can be made again with a bucket that works.
+/// Makes a change with each request failing in each way, alone and with all that follow. The bucket then has the old or the
+/// new content, and the same change succeeds once the bucket works again.
 fn try_all(
     before: &Arc<Bucket>,
     old: Option<&[i32]>,
@@ -150,7 +151,7 @@ fn one_editor_many_changes() {
     drop(array);
     let mut array = CArray::edit_in(remote.edit(URL).unwrap()).unwrap();
     assert_eq!(array.attributes().len(), 1);
-    // The last chunk that is there is changed, and rows are appended after it.
+    // Change the last existing chunk, and append rows after it.
     let last = array.rows() - 1;
     array
         .set(std::slice::from_ref(&(last..last + 1)), &[-7])

@@ -30,7 +30,7 @@ impl<'a> Dice<'a> {
         wide % bound
     }
 
-    /// Up to so many bytes, half of them of one kind.
+    /// Up to `most` bytes, in half of the cases all equal.
     pub fn bytes(&mut self, most: usize) -> Vec<u8> {
         let (len, seed) = (self.below(most + 1), self.byte());
         self.state = u64::from(seed) << 1 | 1;

@@ -25,9 +25,9 @@ use ndarray::{ArrayD, ArrayViewD, Axis, Slice, concatenate};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Elements have up to so many bytes.
+/// The maximum size of an element in bytes.
 pub const MOST_BYTES: usize = 17;
-/// An array has no more elements than that.
+/// The maximum number of elements in an array.
 const MOST_ELEMENTS: u64 = 1500;
 
 /// An element, of which as many bytes count as the array's have.

@@ -36,7 +36,7 @@ impl Home {
     }
 }
 
-/// Data of so many bytes.
+/// Data of `len` bytes.
 fn data(dice: &mut Dice<'_>, len: usize) -> Vec<u8> {
     elements(dice, &[len]).iter().map(|cell| cell[0]).collect()
 }

@@ -1,4 +1,4 @@
-"""bcolz 1.2, as it was: compressed arrays and tables, in memory and in directories.
+"""The interface of bcolz 1.2: compressed arrays and tables, in memory and in directories.
 
 >>> import numpy as np
 >>> from bloscpack import bcolz
@@ -6,11 +6,11 @@
 >>> [row.x for row in table.where("y > 3")]
 [2, 3, 4]
 
-`install` puts this module under the name ``bcolz``, for code that imports that.
+`install` registers this module under the name ``bcolz``, for code that imports that name.
 
-What differs from bcolz: changes of a directory are permanent, and seen by others, after ``flush``, all of them or none
-(tables flush after each ``append``, as in bcolz). Arrays of Python objects are refused, since they are stored as pickles,
-which run code when they are read. Expressions can use operators and the functions of numexpr, but no code of Python.
+Differences from bcolz: changes of a directory become permanent and visible to others with ``flush``, all of them or none
+(tables flush after each ``append``, as in bcolz). Arrays of Python objects are refused, because bcolz stores them as
+pickles, which run code when they are read. Expressions can use operators and numexpr's functions, but no other Python code.
 """
 
 import atexit as _atexit

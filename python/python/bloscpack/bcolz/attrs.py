@@ -10,9 +10,9 @@ from .storage import ArrayStorage, TableStorage
 
 
 class attrs:
-    """A dictionary of values that JSON can express. Each change is permanent at once.
+    """A dictionary of JSON values. Each change is permanent at once.
 
-    Old programs make it for a directory and a mode.
+    Existing programs construct it from a directory and a mode.
     """
 
     def __init__(self, storage: Any, mode: str = "a") -> None:
@@ -31,7 +31,7 @@ class attrs:
         return self._storage.mode
 
     def getall(self) -> dict[str, Any]:
-        """A copy, as a dictionary."""
+        """A copy as a plain dictionary."""
         return self.attrs.copy()
 
     def _change(self, change: Any, *arguments: Any) -> None:

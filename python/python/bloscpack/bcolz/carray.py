@@ -31,7 +31,7 @@ class carray:
     >>> a[1:4], a.sum()
     (array([2, 3, 4]), np.int64(15))
 
-    With ``rootdir`` it is in a directory: ``mode`` is ``"r"`` to read, ``"a"`` to change what is there, and ``"w"`` to
+    With ``rootdir``, the array is stored in a directory. ``mode`` is ``"r"`` to read it, ``"a"`` to change it, and ``"w"`` to
     replace it.
     """
 
@@ -64,17 +64,17 @@ class carray:
                 self.resize(0)
 
     def _open(self, storage: ArrayStorage | ColumnStorage, cparams: Cparams | None = None) -> None:
-        """Takes over what a storage contains."""
+        """Initializes the array from a storage."""
         self._storage = storage
         facts = storage.facts()
         self._base = dtype_of(facts["dtype"])
         rows, *row = facts["shape"]
         self._row = tuple(row)
         storage.measure(rows, self.atomsize)
-        # Single rows that are appended wait here.
+        # Buffer for single appended rows.
         self._waiting: list[bytes] | None = None
         self._room = 0
-        # The number of rows that this object knows, if there is a view of it.
+        # The number of rows visible through this object, once it has a view.
         self._own_rows: int | None = None
         self._chunklen: int = facts["chunks"][0]
         self._cparams = cparams or _stored_cparams(storage.rootdir)
@@ -124,11 +124,11 @@ class carray:
             if len(array):
                 self.append(array)
 
-    # What it is.
+    # Properties.
 
     @property
     def attrs(self) -> attrs:
-        """The attributes that users attached."""
+        """The user's attributes."""
         return self._attrs
 
     @property
@@ -162,30 +162,30 @@ class carray:
 
     @property
     def itemsize(self) -> int:
-        """The bytes of an element."""
+        """The size of an element in bytes."""
         return self._base.itemsize
 
     @property
     def atomsize(self) -> int:
-        """The bytes of a row."""
+        """The size of a row in bytes."""
         return self._base.itemsize * int(np.prod(self._row, dtype=np.int64))
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements, uncompressed."""
+        """The uncompressed size of all elements in bytes."""
         return self._rows * self.atomsize
 
     @property
     def cbytes(self) -> int:
-        """The bytes of the chunks, compressed, with a whole chunk for the last rows."""
+        """The compressed size of all chunks in bytes. The rows after the last full chunk count as a whole chunk."""
         if self.rootdir is None:
-            # Nothing is written: the chunks are counted then.
+            # In memory, a flush writes nothing, but updates the sizes.
             self._storage.reader.flush()
         return max(int(self._storage.facts()["cbytes"]), 0) + self._chunklen * self.atomsize
 
     @property
     def chunklen(self) -> int:
-        """The number of rows of a chunk."""
+        """The number of rows in a chunk."""
         return self._chunklen
 
     @property
@@ -202,7 +202,7 @@ class carray:
 
     @property
     def leftover_bytes(self) -> int:
-        """The bytes of the rows after the last full chunk."""
+        """The size of the rows after the last full chunk in bytes."""
         return self.nleftover * self.atomsize
 
     @property
@@ -212,12 +212,12 @@ class carray:
 
     @property
     def cparams(self) -> Cparams:
-        """How chunks are compressed."""
+        """The compression parameters of chunks."""
         return self._cparams
 
     @property
     def dflt(self) -> np.ndarray:
-        """The value of rows that are added without one."""
+        """The value of rows that `resize` adds."""
         return self._dflt
 
     @property
@@ -232,7 +232,7 @@ class carray:
 
     @property
     def partitions(self) -> list[tuple[int, int]]:
-        """The first and the end of the rows of each chunk."""
+        """The first row of each chunk, and the row after its last."""
         return [(at, min(at + self._chunklen, self._rows)) for at in range(0, self._rows, self._chunklen)]
 
     @property
@@ -248,7 +248,7 @@ class carray:
     # Reading.
 
     def _read(self, first: int, end: int) -> np.ndarray:
-        """These rows."""
+        """Reads these rows."""
         out = np.empty((end - first, *self._row), self._base)
         if out.nbytes:
             zeros = [0] * len(self._row)
@@ -283,7 +283,7 @@ class carray:
         return self[self._mask_of(expression, 4)]
 
     def _mask_of(self, expression: str, depth: int = 3) -> np.ndarray:
-        """The rows of a condition over variables of the caller."""
+        """The mask of a condition over the caller's variables."""
         from .evaluate import caller, evaluate
 
         mask = evaluate(expression, caller(depth), out_flavor="numpy")
@@ -321,14 +321,14 @@ class carray:
         return kind.type(total)
 
     def _blocks(self, first: int, end: int) -> Iterator[np.ndarray]:
-        """Rows in blocks that end where chunks do."""
+        """Iterates over blocks of rows that end at the ends of chunks."""
         while first < end:
             to = min((first // self._chunklen + 1) * self._chunklen, end)
             yield self._read(first, to)
             first = to
 
     def iter(self, start: int = 0, stop: int | None = None, step: int = 1, limit: int | None = None, skip: int = 0) -> Iterator[Any]:
-        """The rows of a slice; ``limit`` of them, after ``skip``."""
+        """Iterates over the rows of a slice: at most ``limit`` rows, after the first ``skip``."""
         if step <= 0:
             raise NotImplementedError("step param can only be positive")
         first, end, step = slice(start, stop, step).indices(self._rows)
@@ -351,7 +351,7 @@ class carray:
         return next(self._iterator)
 
     def wheretrue(self, limit: int | None = None, skip: int = 0) -> Iterator[int]:
-        """The positions at which this array of bools is true."""
+        """Iterates over the positions at which this array of bools is true."""
         if self._base != np.bool_:
             raise ValueError("`self` is not an array of booleans")
         if self._row:
@@ -365,7 +365,7 @@ class carray:
             at += len(block)
 
     def where(self, boolarr: Any, limit: int | None = None, skip: int = 0) -> Iterator[Any]:
-        """The rows at which an array of bools is true."""
+        """Iterates over the rows at which an array of bools is true."""
         if self._row:
             raise NotImplementedError("`self` is not unidimensional")
         if getattr(boolarr, "dtype", None) != np.bool_:
@@ -388,7 +388,7 @@ class carray:
             raise OSError("cannot modify data because mode is 'r'")
 
     def append(self, array: Any) -> None:
-        """Appends rows, or one."""
+        """Appends one or several rows."""
         waiting = self._waiting
         if waiting is not None and type(array) is _ndarray and array.dtype == self._base:
             shape = array.shape
@@ -418,7 +418,7 @@ class carray:
         self.resize(self._rows - nitems)
 
     def resize(self, nitems: int) -> None:
-        """Cuts rows off, or appends default ones, until there are ``nitems``."""
+        """Changes the number of rows to ``nitems``: cuts rows off, or appends rows with the default value."""
         self._check_mode()
         nitems = _count(nitems)
         if nitems < 0:
@@ -463,7 +463,7 @@ class carray:
             self._storage.write([first, *zeros], [end, *self._row], of_array(rows))
 
     def reshape(self, newshape: Any) -> carray:
-        """The array with another shape: a new one in memory, or the same directory with the new shape."""
+        """The array with another shape: a new array in memory, or the same directory with its shape changed."""
         shape = (newshape,) if isinstance(newshape, int) else tuple(newshape)
         if self.rootdir is None:
             return carray(self[:].reshape(shape), cparams=self._cparams)
@@ -471,7 +471,7 @@ class carray:
         return carray(self[:].reshape(shape), cparams=self._cparams, dflt=self._dflt, rootdir=self.rootdir, mode="w")
 
     def copy(self, **kwargs: Any) -> carray:
-        """A copy, in memory or, with ``rootdir``, in a directory, with these parameters or the defaults."""
+        """A copy in memory or, with ``rootdir``, in a directory. The parameters are the given ones or the defaults."""
         kwargs.setdefault("expectedlen", self._rows)
         if kwargs.get("rootdir") is not None:
             check_copy(self.rootdir, kwargs["rootdir"])
@@ -483,7 +483,7 @@ class carray:
         return copied
 
     def view(self) -> carray:
-        """This array, by another object. Each of them knows only the rows that were appended to itself since."""
+        """Another object for the same array. Afterwards, each object sees only the rows that were appended through itself."""
         self._own_rows, self._waiting = self._rows, None
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__, _iterator=None)
@@ -502,7 +502,7 @@ class carray:
             shutil.rmtree(self.rootdir)
 
     def free_cachemem(self) -> None:
-        """Does nothing: memory is freed where it is not used."""
+        """Does nothing: memory is freed automatically."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.rootdir is not None:
@@ -544,7 +544,7 @@ def array_options(
     expectedlen: int,
     chunklen: int | None,
 ) -> dict[str, Any]:
-    """The options of a new array, as the native half takes them."""
+    """The options of a new array for the native half."""
     if dtype.hasobject:
         raise TypeError(f"{dtype!r} is not supported: objects would be stored as pickles, which run code when they are read")
     if not dtype.itemsize or 0 in row:
@@ -566,7 +566,7 @@ def array_options(
 
 
 def _stored_cparams(rootdir: str | None) -> Cparams:
-    """The parameters in the directory of an array."""
+    """The compression parameters in the directory of an array."""
     import json
 
     try:
@@ -578,7 +578,7 @@ def _stored_cparams(rootdir: str | None) -> Cparams:
 
 
 def _count(value: Any) -> int:
-    """A number of rows, which old programs compute with floats."""
+    """A number of rows, which may be a float, as in existing programs."""
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return int(value)
     if not isinstance(value, (int, np.integer)):
@@ -616,7 +616,7 @@ def _row_of(row: Any) -> Any:
 
 
 def _text(data: Any) -> str:
-    """The first and last rows, as NumPy shows them."""
+    """The first and last rows as text, in NumPy's format."""
     if len(data) <= 1000:
         return str(data[:])
     shown = np.concatenate([data[:3], data[-3:]])

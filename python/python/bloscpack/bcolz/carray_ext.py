@@ -1,4 +1,4 @@
-"""Names that bcolz has in its extension module."""
+"""The names in bcolz's extension module."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class chunk:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the rows."""
+        """The size of the rows in bytes."""
         return int(np.prod(self._shape)) * self.dtype.base.itemsize
 
     @property
     def cbytes(self) -> int:
-        """The bytes of the chunk."""
+        """The size of the chunk in bytes."""
         return len(self._bytes)
 
     def __getitem__(self, key: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Values as arrays of NumPy."""
+"""Converts values into NumPy arrays, and makes datasets in directories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .storage import forget_place
 
 
 def human_readable_size(size: float) -> str:
-    """A size for people.
+    """A human-readable size.
 
     >>> human_readable_size(123), human_readable_size(123456)
     ('123', '120.56 KB')
@@ -34,12 +34,12 @@ def human_readable_size(size: float) -> str:
 
 
 def exists(path: str) -> bool:
-    """Whether there is something at a path, which may lead into an archive."""
+    """Whether a path exists. It may lead into an archive."""
     return os.path.exists(path) or any(parent.is_file() for parent in pathlib.Path(path).parents)
 
 
 def check_copy(rootdir: str | None, to: str) -> None:
-    """Refuses to copy a directory to its own place."""
+    """Raises an exception if a directory would be copied onto itself."""
     if rootdir is not None and os.path.realpath(rootdir) == os.path.realpath(to):
         raise OSError(f"a copy cannot take the place of what it is copied from: {os.fspath(to)!r}")
 
@@ -48,10 +48,10 @@ _Made = TypeVar("_Made")
 
 
 def in_place(rootdir: str, mode: str, make: Callable[[bool], _Made]) -> _Made:
-    """Makes a dataset in a directory; ``make`` is told whether it replaces one.
+    """Makes a dataset in a directory. The argument of ``make`` is whether it replaces a dataset.
 
-    In the mode ``w`` it replaces what is there: a dataset stays until the first flush of the new one, and another directory
-    until the new one is made. Old programs chose any name, so that one of a file is a warning.
+    Mode ``w`` replaces an existing directory. A dataset stays until the first flush of the new one, and any other directory
+    until the new one is made. A name such as ``t.csv`` is only a warning, because existing programs use any name.
     """
     if (ending := _native.ending(rootdir)) is not None:
         warnings.warn(f"the name of {rootdir!r} is that of {ending}, but it becomes a directory of bcolz", stacklevel=4)
@@ -65,7 +65,7 @@ def in_place(rootdir: str, mode: str, make: Callable[[bool], _Made]) -> _Made:
     try:
         return make(True)
     except (FileExistsError, UsageError):
-        # It is no dataset, or a damaged one.
+        # It is not a dataset, or is damaged.
         kept = tempfile.mkdtemp(prefix=".blpk-old-", dir=os.path.dirname(os.path.abspath(rootdir)))
     old = os.path.join(kept, "old")
     os.rename(rootdir, old)
@@ -81,7 +81,7 @@ def in_place(rootdir: str, mode: str, make: Callable[[bool], _Made]) -> _Made:
 
 
 def to_rows(value: Any, dtype: np.dtype[Any] | None, row_shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Values as an array of at least one axis; of this dtype if it is given. A single row becomes an array of one."""
+    """Converts values into an array, of ``dtype`` if given. With ``row_shape``, a single row becomes an array of one row."""
     if hasattr(value, "_as_numpy"):
         value = value[:]
     try:
@@ -98,7 +98,7 @@ def to_rows(value: Any, dtype: np.dtype[Any] | None, row_shape: tuple[int, ...] 
 
 
 def quantized(array: np.ndarray, digits: int) -> np.ndarray:
-    """Floats with fewer significant digits after the point, which compress better."""
+    """Rounds floats to fewer digits after the point, so that they compress better."""
     if not digits:
         return array
     if array.dtype.kind != "f":

@@ -85,7 +85,7 @@ class cols:
 
 
 def validate_names(columns: Any, keyword: str = "names") -> list[str]:
-    """Refuses names that are not identifiers of Python."""
+    """Raises an exception for names that are not Python identifiers."""
     for name in columns:
         if not re.match(r"[^\d\W]\w*\Z", str(name)) or iskeyword(str(name)):
             raise ValueError(f"column {keyword} must be valid Python identifiers, not {name!r}")
@@ -127,7 +127,7 @@ class ctable:
             self._open()
         self.attrs = attrs(self._table or _MemoryAttributes())
 
-    # How it is made.
+    # Creation.
 
     def _open(self) -> None:
         if not is_there(self.rootdir or ""):
@@ -136,7 +136,7 @@ class ctable:
         self._load()
 
     def _load(self) -> None:
-        """Takes over the columns of the directory."""
+        """Loads the columns of the directory."""
         assert self._table is not None
         self.cols.names = list(self._table.reader.names())
         self.cols._cols = {name: carray._of(ColumnStorage(self._table, name), self.mode) for name in self.cols.names}
@@ -167,14 +167,14 @@ class ctable:
             self._append_blocks(made)
 
     def _append_blocks(self, columns: list[Any]) -> None:
-        """Appends columns, in blocks."""
+        """Appends columns block by block."""
         total = len(columns[0]) if columns else 0
         width = sum(column.dtype.itemsize * int(np.prod(column.shape[1:])) for column in columns)
         step = max((64 << 20) // max(width, 1), 1)
         for at in range(0, total, step):
             self._append_rows([np.asarray(column[at : at + step]) for column in columns])
 
-    # What it is.
+    # Properties.
 
     @property
     def names(self) -> list[str]:
@@ -200,17 +200,17 @@ class ctable:
 
     @property
     def cparams(self) -> Cparams:
-        """The parameters of compression of new columns."""
+        """The compression parameters of new columns."""
         return self._cparams
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all columns, uncompressed."""
+        """The uncompressed size of all columns in bytes."""
         return sum(self.cols[name].nbytes for name in self.names)
 
     @property
     def cbytes(self) -> int:
-        """The bytes of all columns, compressed."""
+        """The compressed size of all columns in bytes."""
         return sum(self.cols[name].cbytes for name in self.names)
 
     def __len__(self) -> int:
@@ -226,14 +226,14 @@ class ctable:
             raise OSError("cannot modify data because mode is 'r'")
 
     def append(self, cols: Any) -> None:
-        """Appends rows: columns, a structured array, another table, or the values of one row."""
+        """Appends rows, given as columns, a structured array, another table, or the values of one row."""
         self._check_mode()
         self._append_rows(self._rows_of(cols))
         if self.auto_flush:
             self.flush()
 
     def _rows_of(self, rows: Any) -> list[np.ndarray]:
-        """The rows as an array for each column."""
+        """Converts rows into an array for each column."""
         if isinstance(rows, ctable):
             values = [rows[name][:] for name in self.names]
         elif isinstance(rows, (np.ndarray, np.void)) and rows.dtype.names:
@@ -275,7 +275,7 @@ class ctable:
         self.resize(self.len - nitems)
 
     def resize(self, nitems: int) -> None:
-        """Cuts rows off, or appends default ones, until there are ``nitems``."""
+        """Changes the number of rows to ``nitems``: cuts rows off, or appends rows with default values."""
         self._check_mode()
         if self._table is not None:
             self._table.change("resize", nitems)
@@ -335,7 +335,7 @@ class ctable:
             raise ValueError(f"{column!r} cannot be converted into a column of the dtype {kept.dtype}") from error
 
     def delcol(self, name: str | None = None, pos: int | None = None, keep: bool = False) -> carray:
-        """Removes a column, given by name or position, and returns it. With ``keep`` its directory stays."""
+        """Removes a column by name or position, and returns it. With ``keep``, its directory stays."""
         self._check_mode()
         if name is None and pos is None:
             raise ValueError("specify either a `name` or a `pos`")
@@ -362,7 +362,7 @@ class ctable:
         return column
 
     def copy(self, **kwargs: Any) -> ctable:
-        """A copy, in memory or, with ``rootdir``, in a directory; with other parameters where they are given."""
+        """A copy in memory or, with ``rootdir``, in a directory. Given parameters replace the ones of the table."""
         kwargs.setdefault("expectedlen", self.len)
         rootdir = kwargs.pop("rootdir", None)
         if rootdir is not None:
@@ -377,12 +377,12 @@ class ctable:
             self._table.flush()
 
     def flush(self) -> None:
-        """Makes changes permanent, of all columns or of none."""
+        """Makes changes of all columns permanent, or of none after a crash."""
         if self.mode != "r":
             self._flush()
 
     def free_cachemem(self) -> None:
-        """Does nothing: memory is freed where it is not used."""
+        """Does nothing: memory is freed automatically."""
 
     # Rows and conditions.
 
@@ -402,7 +402,7 @@ class ctable:
         return np.dtype([(name, np.int_) if name == _NROW else _field(name, self.cols[name]) for name in outcols])
 
     def _mask_blocks(self, expression: Any, names: Mapping[str, Any], vm: str | None) -> Iterator[tuple[int, np.ndarray]]:
-        """Where the rows of a condition are, block by block."""
+        """Finds the rows that satisfy a condition, block by block."""
         if hasattr(expression, "dtype"):
             if expression.dtype != np.bool_ or len(expression) != self.len:
                 raise ValueError("the condition must be a string, or an array of booleans with a value for each row")
@@ -435,7 +435,7 @@ class ctable:
     def _selected(
         self, expression: Any, outcols: list[str], limit: int | None, skip: int, names: Mapping[str, Any], vm: str | None
     ) -> Iterator[np.ndarray]:
-        """The rows of a condition, in blocks."""
+        """Reads the rows that satisfy a condition, in blocks."""
         dtype = self._dtype_of(outcols)
         end = None if limit is None else skip + limit
         seen = 0
@@ -461,7 +461,7 @@ class ctable:
         user_dict: Mapping[str, Any] | None = None,
         vm: str | None = None,
     ) -> Iterator[Any]:
-        """The rows at which a condition is true, one by one."""
+        """Iterates over the rows that satisfy a condition."""
         names = {**caller(2), **(user_dict or {})}
         outcols = self._check_outcols(outcols)
         if isinstance(expression, str):
@@ -481,7 +481,7 @@ class ctable:
         user_dict: Mapping[str, Any] | None = None,
         vm: str | None = None,
     ) -> Iterator[np.ndarray]:
-        """The rows at which a condition is true, as structured arrays of ``blen`` rows."""
+        """Iterates over the rows that satisfy a condition, as structured arrays of ``blen`` rows."""
         names = {**caller(2), **(user_dict or {})}
         outcols = self._check_outcols(outcols)
         blen = blen or min(self.cols[name].chunklen for name in self.names)
@@ -498,7 +498,7 @@ class ctable:
         vm: str | None = None,
         **kwargs: Any,
     ) -> Any:
-        """The rows at which a condition is true, as a new table or a structured array."""
+        """The rows that satisfy a condition, as a new table or a structured array."""
         from .params import defaults
 
         flavor = out_flavor or defaults.out_flavor
@@ -528,7 +528,7 @@ class ctable:
         skip: int = 0,
         out_flavor: Any = namedtuple,
     ) -> Iterator[Any]:
-        """The rows of a slice, one by one; ``limit`` of them, after ``skip``."""
+        """Iterates over the rows of a slice: at most ``limit`` rows, after the first ``skip``."""
         if step <= 0:
             raise NotImplementedError("step param can only be positive")
         outcols = self._check_outcols(outcols)
@@ -606,7 +606,7 @@ class ctable:
 
     @staticmethod
     def fromdataframe(df: Any, **kwargs: Any) -> ctable:
-        """A table with the columns of a DataFrame; texts become text of a fixed length."""
+        """Makes a table with the columns of a DataFrame. Text gets a fixed length."""
         columns, names = [], []
         for name in df.columns:
             column = np.asarray(df[name])
@@ -631,9 +631,9 @@ class ctable:
     def tohdf5(
         self, filepath: Any, nodepath: str = "/ctable", mode: str = "w", cparams: Any = None, cname: str | None = None
     ) -> None:
-        """Writes the table as one of PyTables, which must be installed.
+        """Writes the table as a PyTables table. Requires PyTables.
 
-        The node gets the compressor of the table, with the shuffle and the level of ``cparams``, and its attributes.
+        The node gets the table's compressor and attributes, with the shuffle and the level of ``cparams``.
         """
         import tables
 
@@ -656,7 +656,7 @@ class ctable:
 
     @staticmethod
     def fromhdf5(filepath: Any, nodepath: str = "/ctable", **kwargs: Any) -> ctable:
-        """A table with the rows of one of PyTables, which must be installed, and its attributes."""
+        """Makes a table with the rows and the attributes of a PyTables table. Requires PyTables."""
         import tables
 
         with tables.open_file(filepath, mode="r") as file:
@@ -705,7 +705,7 @@ class ctable:
 
 @contextlib.contextmanager
 def filled(make: Any, empty: np.ndarray, kwargs: dict[str, Any]) -> Iterator[Any]:
-    """A new array or table, which is filled in this block, and permanent after it, with all rows or not at all."""
+    """A new array or table that the ``with`` block fills. It becomes permanent at the end, or is discarded after an error."""
     if make is carray:
         array = carray(empty, _flush=False, **kwargs)
         with all_or_nothing(array._storage, array.flush):
@@ -727,7 +727,7 @@ def _field(name: str, column: carray) -> tuple[Any, ...]:
 
 
 def _columns_of(columns: Any) -> tuple[list[Any], list[str]]:
-    """The columns of whatever a table can be made of, and their names where it has some."""
+    """The columns of a structured array, list or tuple, and their names: the fields, or ``f0``, ``f1``, ..."""
     if isinstance(columns, np.ndarray):
         if columns.dtype.names is None:
             raise ValueError("`columns` as an array must be structured")
@@ -771,7 +771,7 @@ def _as_text(values: np.ndarray) -> Any:
 
 
 def _started(blocks: Iterator[Any]) -> Iterator[Any]:
-    """The same blocks; errors of the first come at once."""
+    """The same blocks. Reads the first one immediately, so its errors are raised by this call."""
     first = next(blocks, None)
 
     def every() -> Iterator[Any]:
@@ -797,7 +797,7 @@ def _values(block: np.ndarray) -> Iterator[tuple[Any, ...]]:
 
 
 def _of_length(blocks: Iterator[np.ndarray], length: int) -> Iterator[np.ndarray]:
-    """The same rows in blocks of this length."""
+    """The same rows, in blocks of this length."""
     waiting: list[np.ndarray] = []
     count = 0
     for block in blocks:

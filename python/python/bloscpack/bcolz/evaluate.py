@@ -1,4 +1,4 @@
-"""Expressions over columns and arrays, in the language of numexpr, block by block."""
+"""Evaluates numexpr expressions over columns and arrays, block by block."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def caller(depth: int) -> dict[str, Any]:
-    """The variables that a caller sees; 1 is the one who calls this."""
+    """The variables that a caller sees; depth 1 is the function that calls this."""
     frame = sys._getframe(depth)
     return {**frame.f_globals, **frame.f_locals}
 
 
 def names_in(expression: str) -> list[str]:
-    """The variables of an expression, each once, without functions.
+    """The variables in an expression, each once, without functions.
 
     >>> names_in("a + sin(b) > a")
     ['a', 'b']
@@ -72,7 +72,7 @@ def names_in(expression: str) -> list[str]:
 
 
 class _Evaluator(ast.NodeVisitor):
-    """Computes an expression of operators, comparisons and known functions, and of nothing else."""
+    """Computes an expression of operators, comparisons and known functions only."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
@@ -127,7 +127,7 @@ class _Evaluator(ast.NodeVisitor):
 
 
 def compute(expression: str, names: Mapping[str, Any], vm: str) -> Any:
-    """The value of an expression over arrays of NumPy."""
+    """The value of an expression over NumPy arrays."""
     if vm == "numexpr":
         import numexpr
 
@@ -209,7 +209,7 @@ def _in_blocks(
             elif result is None:
                 expected = kwargs.pop("expectedlen", total)
                 result = carray(value, expectedlen=expected, _flush=False, **kwargs)
-                # The rest is added to it, and all of it is flushed, or nothing.
+                # The remaining blocks are appended to it; all are flushed, or none.
                 whole.enter_context(all_or_nothing(result._storage, result.flush))
             else:
                 result.append(value)
@@ -228,8 +228,8 @@ def eval(
 ) -> Any:
     """The value of an expression over carrays, arrays and numbers, computed block by block.
 
-    Variables come from ``user_dict`` and from the caller. Nothing but operators, comparisons and the functions of numexpr
-    can be used: no attributes, no subscripts, no names of Python.
+    Variables come from ``user_dict`` and from the caller. An expression can use only operators, comparisons and numexpr's
+    functions: no attributes, subscripts or Python names.
 
     >>> from bloscpack import bcolz
     >>> a = bcolz.carray([1, 2, 3])

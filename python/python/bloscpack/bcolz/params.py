@@ -1,4 +1,4 @@
-"""Parameters of compression, and defaults."""
+"""Compression parameters and defaults."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _check(clevel: Any, shuffle: Any, cname: Any, quantize: Any) -> dict[str, An
 
 
 class cparams:
-    """How chunks are compressed: ``clevel``, ``shuffle``, ``cname`` and ``quantize``, the significant digits to keep.
+    """Compression parameters: ``clevel``, ``shuffle``, ``cname`` and ``quantize``, the number of significant digits to keep.
 
     >>> cparams(clevel=9, cname="zstd")
     cparams(clevel=9, shuffle=1, cname='zstd', quantize=0)
@@ -78,13 +78,13 @@ class Defaults:
         self._out_flavor = "bcolz"
 
     def check_choices(self, name: str, value: str) -> None:
-        """Refuses what is not one of the choices."""
+        """Raises an exception unless the value is one of the choices."""
         if value not in self.choices[name]:
             raise ValueError(f"{name!r} must be one of {', '.join(self.choices[name])}, not {value!r}")
 
     @property
     def vm(self) -> str:
-        """What evaluates expressions: ``numexpr``, or ``python`` for an evaluator of our own."""
+        """The evaluator of expressions: ``numexpr``, or ``python`` for the one in this package."""
         return self._vm
 
     @vm.setter
@@ -98,7 +98,7 @@ class Defaults:
 
     @property
     def out_flavor(self) -> str:
-        """What `eval` returns: ``bcolz`` or ``numpy``."""
+        """The type of the results of `eval`: ``bcolz`` or ``numpy``."""
         return self._out_flavor
 
     @out_flavor.setter
@@ -110,7 +110,7 @@ class Defaults:
 
     @property
     def cparams(self) -> dict[str, Any]:
-        """The parameters of compression, as a dictionary."""
+        """The compression parameters as a dictionary."""
         return self._cparams
 
     @cparams.setter
@@ -127,7 +127,7 @@ defaults = Defaults()
 
 @contextlib.contextmanager
 def defaults_ctx(cparams: Any = None, vm: str | None = None, out_flavor: str | None = None) -> Iterator[None]:
-    """Other defaults for a while."""
+    """Changes the defaults within a ``with`` block."""
     before = defaults.cparams, defaults.vm, defaults.out_flavor
     try:
         if cparams:

@@ -1,9 +1,9 @@
-"""Where arrays and tables are: in memory, or in a directory that is locked only while there are changes.
+"""The storage of arrays and tables: in memory, or in a directory that is locked only while it has unflushed changes.
 
-Old programs open a directory several times, for appending, too. So nothing is locked before the first change, and nothing
-after a flush.
+Existing programs open a directory several times, also for appending. So the lock is taken at the first change, and released
+by a flush.
 
-What is changed and not flushed belongs to the process that changed it: a child that it forks has no part in it.
+Unflushed changes belong to the process that made them. A forked child does not inherit them.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from .. import _native
 from .._buffers import Bytes, of_bytes, threads
 from ..errors import UsageError
 
-#: The bytes of single rows that are collected before they are appended.
+#: The size of single rows in bytes that are collected before they are appended.
 COLLECTED = 1 << 16
 
-# Why something cannot be used any more.
+# Reasons why a storage is no longer usable.
 _REPLACED = "was removed or replaced: open it again"
 _INHERITED = "had changes that were not flushed when this process was forked: flush them before, or open it again here"
 
-# A plain set, which other threads may change while it is copied.
+# A plain set, because other threads may change it while it is copied.
 _open: set[weakref.ref[Storage]] = set()
 
 
 def _all() -> Iterator[Storage]:
-    """Everything that is open."""
+    """All open storages."""
     return (storage for reference in list(_open) if (storage := reference()) is not None)
 
 
 def flush_all() -> None:
-    """Writes the changes of everything that is still open; called when the interpreter ends."""
+    """Flushes all open storages. Called when the interpreter exits."""
     for storage in _all():
         storage.flush()
 
 
 def forget_place(rootdir: str) -> None:
-    """Forgets the changes of what is in a directory that is removed or replaced."""
+    """Discards the changes of storages in a directory that is being removed or replaced."""
     place = os.path.realpath(rootdir)
     for storage in _all():
-        # Elsewhere, readers do not keep the old content, and hold up the writer.
+        # On other systems, readers do not keep the old content, and would block the writer.
         is_in_the_way = storage.has_changes or sys.platform != "linux"
         if is_in_the_way and storage.rootdir is not None and os.path.realpath(storage.rootdir) == place:
             storage.forget()
 
 
 def _leave_to_parent() -> None:
-    """Leaves to the parent, in a child that was just forked, what the parent has changed and not flushed."""
+    """Discards the parent's unflushed changes in a forked child. The parent keeps them."""
     for storage in _all():
-        # Another thread of the parent may hold it, and there is none in the child.
+        # Another thread of the parent may hold the old lock; it does not exist in the child.
         storage.lock = threading.RLock()
         if storage.has_changes:
             storage.forget(_INHERITED)
@@ -68,7 +68,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def all_or_nothing(storage: Any, flush: Callable[[], None] | None) -> Iterator[None]:
-    """Flushes what is changed in this block, all of it, or forgets it after an exception."""
+    """Flushes all changes of the ``with`` block, or discards them after an exception."""
     try:
         yield
         if flush is not None:
@@ -79,30 +79,30 @@ def all_or_nothing(storage: Any, flush: Callable[[], None] | None) -> Iterator[N
 
 
 class Storage:
-    """An array or a table of the native half. `kind` is its class."""
+    """A native array or table; `kind` is its class."""
 
     kind: Any = None
 
     def __init__(self, native: Any, rootdir: str | None, mode: str) -> None:
-        # Held while the directory is opened again, and while rows are appended.
+        # Held while the directory is reopened, and while rows are appended.
         self.lock = threading.RLock()
         self._native = native
         self._writable = rootdir is None or native is not None
         self.rootdir = rootdir
         self.mode = mode
-        # Why nothing of it can be used any more.
+        # The reason why the storage is no longer usable.
         self._gone: str | None = None
         _open.add(weakref.ref(self, _open.discard))
 
     @classmethod
     def opened(cls, rootdir: str, mode: str) -> Any:
-        """The one in a directory."""
+        """Opens the storage in a directory."""
         storage = cls(None, rootdir, mode)
         storage._reopen(False)
         return storage
 
     def _reopen(self, writable: bool) -> None:
-        """Opens the directory again. It is closed before, since a reader would hold up the writer."""
+        """Closes and reopens the directory. A reader that stays open would block the writer."""
         if self._gone is not None:
             raise UsageError(f"{self.rootdir!r} {self._gone}")
         self._native = None
@@ -112,19 +112,19 @@ class Storage:
 
     @property
     def reader(self) -> Any:
-        """To be read."""
+        """The native object for reading."""
         native = self._native
         if native is None:
             with self.lock:
                 if self._native is None:
-                    # It could not be opened for a change.
+                    # An attempt to open it for a change has failed.
                     self._reopen(False)
                 native = self._native
         return native
 
     @property
     def editor(self) -> Any:
-        """To be changed, while `lock` is held."""
+        """The native object for changes. The caller must hold `lock`."""
         if self.mode == "r":
             raise OSError("cannot modify data because mode is 'r'")
         if not self._writable:
@@ -132,7 +132,7 @@ class Storage:
         return self._native
 
     def change(self, name: str, *arguments: Any) -> Any:
-        """Calls a method of the native half that changes something."""
+        """Calls a method of the native object that makes a change."""
         with self.lock:
             return getattr(self.editor, name)(*arguments)
 
@@ -145,11 +145,11 @@ class Storage:
 
     @property
     def has_changes(self) -> bool:
-        """Whether there may be changes of the directory that were not flushed."""
+        """Whether the directory may have unflushed changes."""
         return self.rootdir is not None and self._writable and self._native is not None
 
     def forget(self, why: str = _REPLACED) -> None:
-        """Forgets all changes, and lets the directory go."""
+        """Discards all changes, and releases the directory."""
         if self.rootdir is not None:
             self._gone = why
             self._writable = False
@@ -161,10 +161,10 @@ class Storage:
 
 
 class ArrayStorage(Storage):
-    """An array of its own.
+    """The storage of an array that is not a column.
 
-    Since a call of the native half takes longer than to copy a row, `carray.append` puts the bytes of short rows into
-    `waiting`, without a lock, and calls `settle` when there are `room` of them. `collector` is the array that does so.
+    A native call takes longer than copying a row. `carray.append` therefore adds the bytes of short rows to `waiting`,
+    without a lock, and calls `settle` once `room` rows wait. `collector` is the array that does so.
     """
 
     kind = _native.Array
@@ -177,16 +177,16 @@ class ArrayStorage(Storage):
         self._row_bytes = 1
 
     def measure(self, rows: int, row_bytes: int) -> None:
-        """Takes note of the number and the length of the rows."""
+        """Stores the number of rows and their length in bytes."""
         self._rows, self._row_bytes = rows, row_bytes
 
     @property
     def room(self) -> int:
-        """How many rows may wait; fewer than two of long ones."""
+        """The number of rows that may wait; 0 or 1 for long rows."""
         return COLLECTED // self._row_bytes
 
     def settle(self) -> None:
-        """Appends the rows that wait."""
+        """Appends the waiting rows."""
         with self.lock:
             if count := len(self.waiting):
                 rows = of_bytes(b"".join(self.waiting[:count]))
@@ -236,7 +236,7 @@ class ArrayStorage(Storage):
 
     @classmethod
     def created(cls, rootdir: str | None, options: dict[str, Any], replace: bool = False) -> ArrayStorage:
-        """A new one, without rows. A dataset that it replaces is there until the first flush."""
+        """A new storage without rows. A dataset that it replaces stays until the first flush."""
         return cls(_native.Array.create(rootdir, options, replace, threads()), rootdir, "w")
 
     def facts(self) -> dict[str, Any]:
@@ -269,14 +269,14 @@ class ArrayStorage(Storage):
 
 
 class TableStorage(Storage):
-    """A table, whose columns change together."""
+    """The storage of a table, whose columns change together."""
 
     kind = _native.Table
     rows = 0
 
     @classmethod
     def created(cls, rootdir: str, columns: list[tuple[str, dict[str, Any]]], replace: bool) -> TableStorage:
-        """A new one, without rows. A dataset that it replaces is there until the first flush."""
+        """A new storage without rows. A dataset that it replaces stays until the first flush."""
         return cls(_native.Table.create(rootdir, columns, replace, threads()), rootdir, "w")
 
     def attributes(self) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class TableStorage(Storage):
 
 
 class ColumnStorage:
-    """A column of a table."""
+    """The storage of a column, which is part of its table's."""
 
     def __init__(self, table: TableStorage, name: str) -> None:
         self.table = table
@@ -298,7 +298,7 @@ class ColumnStorage:
         self.rootdir = f"{table.rootdir}/{name}"
 
     def measure(self, rows: int, row_bytes: int) -> None:
-        """Does nothing: the table has the number of its rows."""
+        """Does nothing: the table counts its rows."""
 
     @property
     def rows(self) -> int:
@@ -328,7 +328,7 @@ class ColumnStorage:
         raise TypeError("a column has as many rows as its table: resize the table")
 
     def forget(self, why: str = "") -> None:
-        """Does nothing: the table is written."""
+        """Does nothing: changes belong to the table."""
 
     def flush(self) -> None:
         self.table.flush()

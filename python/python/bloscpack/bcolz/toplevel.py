@@ -21,7 +21,7 @@ from .params import numexpr_here
 
 
 def open(rootdir: Any, mode: str = "a") -> carray | ctable:
-    """Opens the array or the table in a directory, or in a ZIP archive, which is only read."""
+    """Opens the array or the table in a directory or, for reading only, in a ZIP archive."""
     if os.path.isfile(rootdir) and _kind(rootdir) not in (None, "carray", "ctable"):
         raise UsageError(f"{rootdir!r} is a file, and no array or table of bcolz: bloscpack.open opens it")
     if _is_table(rootdir):
@@ -39,11 +39,11 @@ def _kind(rootdir: Any) -> str | None:
     try:
         return _native.kind(os.fspath(rootdir))
     except Error:
-        return None  # It is reported where it is opened.
+        return None  # Opening it reports the error.
 
 
 def fromiter(iterable: Iterable[Any], dtype: Any, count: int, **kwargs: Any) -> carray | ctable:
-    """An array or a table with the values of an iterable; ``count`` of them, or all if it is -1.
+    """An array or a table with ``count`` values of an iterable, or with all of them if ``count`` is -1.
 
     >>> fromiter((i * i for i in range(4)), dtype="i4", count=4)[:]
     array([0, 1, 4, 9], dtype=int32)
@@ -60,7 +60,7 @@ def fromiter(iterable: Iterable[Any], dtype: Any, count: int, **kwargs: Any) -> 
 
 
 def fill(shape: Any, dflt: Any = None, dtype: Any = float, **kwargs: Any) -> carray | ctable:
-    """An array or a table of this shape, full of one value."""
+    """An array or a table of this shape, filled with one value."""
     shape = (int(shape),) if isinstance(shape, (int, float, np.integer)) else tuple(map(int, shape))
     dtype = np.dtype(dtype)
     length, row = shape[0], shape[1:] + dtype.shape
@@ -112,7 +112,7 @@ def arange(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = N
 
 
 def iterblocks(cobj: Any, blen: int | None = None, start: int = 0, stop: int | None = None) -> Iterator[np.ndarray]:
-    """The rows of an array or a table, in blocks."""
+    """Iterates over the rows of an array or a table, in blocks."""
     stop = len(cobj) if stop is None else min(stop, len(cobj))
     if blen is None:
         blen = min(cobj[name].chunklen for name in cobj.names) if isinstance(cobj, ctable) else cobj.chunklen
@@ -122,7 +122,7 @@ def iterblocks(cobj: Any, blen: int | None = None, start: int = 0, stop: int | N
 
 
 def walk(dir: Any, classname: str | None = None, mode: str = "a") -> Iterator[carray | ctable]:
-    """The arrays and tables below a directory."""
+    """Iterates over the arrays and tables below a directory."""
     for path, layout, is_table in sorted(_native.walk(os.fspath(dir))):
         kind = "ctable" if is_table else "carray"
         if layout in ("bcolz", "blz") and classname in (None, "", kind):
@@ -135,14 +135,14 @@ def detect_number_of_cores() -> int:
 
 
 def blosc_set_nthreads(nthreads: int) -> int:
-    """Sets the number of threads that compress and decompress, and returns the old one."""
+    """Sets the number of threads that compress and decompress, and returns the old number."""
     if nthreads < 1:
         raise ValueError("the number of threads must be positive")
     return _buffers.set_threads(nthreads)
 
 
 def set_nthreads(nthreads: int) -> int:
-    """As `blosc_set_nthreads`, and for numexpr, too."""
+    """As `blosc_set_nthreads`, and also sets the number for numexpr."""
     if numexpr_here:
         import numexpr
 
@@ -156,12 +156,12 @@ def blosc_version() -> tuple[str, str]:
 
 
 def blosc_compressor_list() -> list[str]:
-    """The names of the compressors. Directories with snappy are read, but not written: few builds of bcolz read them."""
+    """The names of the compressors for writing. Snappy is only read, because few builds of bcolz support it."""
     return [name for name in COMPRESSORS if name != "snappy"]
 
 
 def print_versions() -> None:
-    """Prints the versions that matter."""
+    """Prints the versions of this package, NumPy, Python and the platform."""
     print(f"bloscpack {__version__}, NumPy {np.__version__}, Python {platform.python_version()}, {platform.platform()}")
 
 

@@ -1,4 +1,4 @@
-"""Helpers of bcolz that other packages import."""
+"""Helper functions of bcolz that other packages import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .convert import human_readable_size as human_readable_size
 
 
 def to_ndarray(array: Any, dtype: Any = None, arrlen: int | None = None, safe: bool = True) -> np.ndarray:
-    """Values as an array of NumPy with at least one axis."""
+    """Converts values into a NumPy array with at least one axis."""
     base = None if dtype is None else np.dtype(dtype).base
     made = np.asarray(array[:] if hasattr(array, "chunklen") else array, base)
     if made.shape == () and arrlen is not None:

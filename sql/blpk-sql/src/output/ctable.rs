@@ -1,4 +1,4 @@
-//! [`Ctable`]: rows as a new table in a directory.
+//! [`Ctable`]: writes rows as a new table in a directory.
 
 use super::{TEMPORARY, arrow_failed, begun, parent, refuse_existing};
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A table that is made when all rows are there: only then the length of its strings is known.
+/// A table that is made after the last row: the length of its strings is unknown before.
 pub struct Ctable {
     path: PathBuf,
     may_replace: bool,
@@ -37,7 +37,7 @@ impl Ctable {
         self.rows.write(rows).map_err(arrow_failed)
     }
 
-    /// Makes the table, which appears under its name when it is complete.
+    /// Makes the table, which appears under its name once it is complete.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.rows.finish().map_err(arrow_failed)?;
         if self.may_replace && self.path.exists() {
@@ -50,7 +50,7 @@ impl Ctable {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            // As for any other directory, less what the user's mask forbids.
+            // The usual permissions of a directory, minus the user's mask.
             builder.permissions(std::fs::Permissions::from_mode(0o777));
         }
         let failed =
@@ -59,7 +59,7 @@ impl Ctable {
         *begun() = Some(made.path().to_owned());
         self.make(made.path())?;
         std::fs::rename(made.path(), &self.path).map_err(failed)?;
-        // It has another name now.
+        // It was renamed.
         let _ = made.keep();
         Disk::new(folder).sync().map_err(failed)
     }

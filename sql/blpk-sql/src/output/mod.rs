@@ -1,4 +1,4 @@
-//! [`Output`]: where a result goes, and in which form.
+//! [`Output`]: the destination and the format of a result.
 
 mod ctable;
 mod table;
@@ -19,7 +19,7 @@ use tempfile::NamedTempFile;
 /// A result that is being written.
 pub struct Output {
     form: Form,
-    /// The file under another name until it is complete.
+    /// The file under its temporary name.
     file: Option<Unfinished>,
     schema: SchemaRef,
     is_empty: bool,
@@ -36,7 +36,7 @@ enum Form {
 
 type Target = BufWriter<Box<dyn Write + Send>>;
 
-/// A file that gets its name when it is complete.
+/// A file that gets its final name when it is complete.
 struct Unfinished {
     temporary: NamedTempFile,
     path: PathBuf,
@@ -44,7 +44,7 @@ struct Unfinished {
 }
 
 impl Output {
-    /// An output for rows of this schema. Only that of the last statement goes to a file.
+    /// An output for rows of this schema. Only the last statement's result goes to a file.
     pub fn new(args: &Args, is_last: bool, schema: SchemaRef) -> Result<Self, Failure> {
         let path = args.output.as_deref().filter(|_| is_last);
         let path = path.filter(|path| *path != Path::new("-"));
@@ -92,7 +92,7 @@ impl Output {
         }
     }
 
-    /// Writes rows; false if no more are wanted.
+    /// Writes rows. Returns false if no more rows are wanted.
     pub fn write(&mut self, rows: &RecordBatch) -> Result<bool, Failure> {
         self.is_empty = false;
         match &mut self.form {
@@ -109,10 +109,10 @@ impl Output {
         Ok(true)
     }
 
-    /// Writes what is left, and gives the file its name.
+    /// Writes the remaining rows, and gives the file its final name.
     pub fn finish(mut self) -> Result<(), Failure> {
         if self.is_empty {
-            // The names of the columns are a result, too.
+            // Without rows, write at least the names of the columns.
             self.write(&RecordBatch::new_empty(SchemaRef::clone(&self.schema)))?;
         }
         match self.form {
@@ -164,7 +164,7 @@ impl Unfinished {
     fn finish(self) -> Result<(), Failure> {
         let failed =
             |error: io::Error| Failure::failed(format!("'{}': {error}", self.path.display()));
-        // A file that others can read, as any other program makes it.
+        // Give the file the permissions that a new file has here, or those of the file that it replaces.
         let probe = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -188,7 +188,7 @@ impl Unfinished {
     }
 }
 
-/// How names of outputs begin that are not complete.
+/// The beginning of the names of incomplete outputs.
 const TEMPORARY: &str = ".blpk-sql";
 
 /// The folder that contains an output.
@@ -198,22 +198,22 @@ fn parent(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// The file or directory that is being written, under its other name.
+/// The temporary path of the current output.
 fn begun() -> MutexGuard<'static, Option<PathBuf>> {
     static BEGUN: Mutex<Option<PathBuf>> = Mutex::new(None);
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what is being written: its task may not get to do so before the process ends.
+/// Removes the incomplete output, because its task may not get to do so before the process ends.
 pub fn discard() {
     if let Some(path) = begun().take() {
-        // If it is not there any more, it has its own name, or was removed.
+        // If it no longer exists, it was renamed or removed.
         let _ = std::fs::remove_file(&path);
         let _ = std::fs::remove_dir_all(&path);
     }
 }
 
-/// Refuses to replace what is there.
+/// Refuses to replace an existing file unless this is allowed.
 fn refuse_existing(path: &Path, may_replace: bool) -> Result<(), Failure> {
     if path.exists() && !may_replace {
         Err(Failure::usage(format!(

@@ -1,4 +1,4 @@
-//! [`Table`]: rows to look at.
+//! [`Table`]: shows rows as a table.
 
 use super::Target;
 use crate::failure::Failure;
@@ -6,21 +6,22 @@ use arrow::array::RecordBatch;
 use arrow::util::pretty::pretty_format_batches;
 use std::io::Write as _;
 
-/// Rows that are shown on a terminal. Columns are as wide as the widest of them, so that all have to be kept.
+/// The maximum number of rows on a terminal. The table must keep all of them, because a column is as wide as its widest
+/// value.
 const ROWS: usize = 1000;
 
-/// Rows to look at, which are kept until all are there.
+/// A table, whose rows are kept until all have arrived.
 pub struct Table {
     target: Target,
     kept: Vec<RecordBatch>,
     rows: usize,
-    /// How many rows are shown at most.
+    /// The maximum number of rows to show.
     most: usize,
     is_cut: bool,
 }
 
 impl Table {
-    /// A table for a terminal, or a file, which gets all rows.
+    /// A table for a terminal, or for a file, which gets all rows.
     pub fn new(target: Target, for_terminal: bool) -> Self {
         Self {
             target,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// A program of this workspace, which was built with the tests.
+/// A program of this workspace, built with the tests.
 pub fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap().parent().unwrap();
@@ -16,7 +16,7 @@ pub fn program(name: &str) -> PathBuf {
     program
 }
 
-/// A scheduler or an executor, which is killed in the end.
+/// A scheduler or an executor. Dropping it kills the process.
 pub struct Process {
     child: Child,
     /// Its standard output, which stays open.
@@ -25,7 +25,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts it, and waits until it can be reached.
+    /// Starts the process, and waits until it is reachable.
     pub fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(program("blpk-cluster"))
             .args(arguments)
@@ -44,7 +44,7 @@ impl Process {
         }
     }
 
-    /// Ends it at once, as the system does when there is no memory (SIGKILL).
+    /// Kills the process with SIGKILL, as the system does when memory runs out.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -53,7 +53,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended before.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -78,7 +78,7 @@ impl Executor {
         }
     }
 
-    /// Whether it has had a task: each leaves a file with its result.
+    /// Whether the executor has finished a task: each task leaves a file with its result.
     pub fn has_worked(&self) -> bool {
         has_file(self.dir.path())
     }

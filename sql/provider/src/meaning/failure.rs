@@ -1,4 +1,4 @@
-//! [`cannot_fail`]: which conditions have an answer for every row.
+//! [`cannot_fail`]: whether a condition has a result for every row.
 
 use super::Function;
 use datafusion::arrow::datatypes::{DataType, Schema};
@@ -8,7 +8,7 @@ use datafusion::physical_expr::ScalarFunctionExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CastExpr, NegativeExpr};
 use std::sync::Arc;
 
-/// Whether a condition has an answer for every row. Of functions and casts that are not known, it says no.
+/// Whether a condition has a result for every row. False for functions and casts that it does not recognize.
 pub(crate) fn cannot_fail(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let mut cannot = true;
     let walked = expr.apply(|part| {
@@ -22,7 +22,7 @@ pub(crate) fn cannot_fail(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool
     cannot && walked.is_ok()
 }
 
-/// Whether this part of a condition has a value for all values of its own parts.
+/// Whether this part of a condition has a value for all values of its operands.
 fn is_total(part: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     if let Some(binary) = part.downcast_ref::<BinaryExpr>() {
         let is_float = || part.data_type(schema).is_ok_and(|of| of.is_floating());
@@ -42,7 +42,7 @@ fn is_total(part: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     !is_negative || part.data_type(schema).is_ok_and(|of| of.is_floating())
 }
 
-/// Whether every value of a type is one of another.
+/// Whether every value of `from` is a value of `to`.
 fn fits(from: &DataType, to: &DataType) -> bool {
     let width = |of: &DataType| of.primitive_width().unwrap_or(0);
     match to {

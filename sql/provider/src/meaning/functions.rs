@@ -1,4 +1,4 @@
-//! [`Function`]: what the rule of this module writes into plans.
+//! [`Function`]: the functions that the rule of this module writes into plans.
 
 use datafusion::arrow::array::{
     Array as _, ArrayRef, ArrowPrimitiveType, AsArray as _, Decimal128Array, Float64Array,
@@ -23,34 +23,34 @@ use std::sync::{Arc, LazyLock};
 
 type F16 = <Float16Type as ArrowPrimitiveType>::Native;
 
-/// A function of plans. Executors of a cluster know it by its name.
+/// A function in a plan. The executors of a cluster look it up by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Function {
-    /// The same value, but 0.0 for -0.0, and one NaN for all.
+    /// The same value, but 0.0 in place of -0.0, and the same NaN for every NaN.
     ///
-    /// Among such values the order of bits, the total order of IEEE 754, the hash and SQL's equality are the same thing, so it does
-    /// not matter which of them an operator uses.
+    /// For such values the order of their bits, the total order of IEEE 754, the hash and SQL's equality all agree, so any
+    /// operator gives the same result.
     Comparable,
-    /// An integer for each double; less for less, and the greatest for NaN.
+    /// An integer for each double, in the same order; NaN is the greatest.
     Rank,
-    /// The double of a rank.
+    /// The double of a rank, the inverse of `Rank`.
     Unrank,
-    /// The sum of integers; an error where it overflows.
+    /// The sum of integers; an error on overflow.
     Add,
-    /// Their difference.
+    /// The difference of integers; an error on overflow.
     Subtract,
-    /// Their product.
+    /// The product of integers; an error on overflow.
     Multiply,
-    /// The integer with the other sign.
+    /// The negated integer; an error on overflow.
     Negate,
-    /// An integer of 64 bits as a decimal, of which sums do not overflow.
+    /// A 64-bit integer as a decimal, whose sums do not overflow.
     Exact,
 }
 
-/// The integers of 64 bits, signed and unsigned.
+/// A decimal type for signed and unsigned 64-bit integers.
 pub(crate) const EXACT: DataType = DataType::Decimal128(20, 0);
 
-/// One function object each, since plans compare them.
+/// One function object each, because plans compare the objects.
 static FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(|| {
     let udf = |function: &Function| Arc::new(ScalarUDF::from(Named::new(*function)));
     Function::ALL.iter().map(udf).collect()
@@ -81,23 +81,23 @@ impl Function {
         }
     }
 
-    /// The call of it with these arguments.
+    /// A call of the function with these arguments.
     pub(crate) fn call(self, args: Vec<Expr>) -> Expr {
         Expr::ScalarFunction(ScalarFunction::new_udf(self.udf(), args))
     }
 
-    /// Whether this is a call of it.
+    /// Whether `expr` is a call of the function.
     pub(crate) fn is_called(self, expr: &Expr) -> bool {
         matches!(expr, Expr::ScalarFunction(call) if call.func.name() == self.name())
     }
 
-    /// The argument, if this is a call of it in a physical plan.
+    /// The argument, if `expr` is a call of the function in a physical plan.
     pub(crate) fn argument(self, expr: &Arc<dyn PhysicalExpr>) -> Option<&Arc<dyn PhysicalExpr>> {
         let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
         (call.fun().name() == self.name()).then(|| call.args().first())?
     }
 
-    /// The call of it with an expression of a physical plan.
+    /// A call of the function on an expression of a physical plan.
     pub(crate) fn around(
         self,
         expr: Arc<dyn PhysicalExpr>,
@@ -128,12 +128,12 @@ impl Function {
     }
 }
 
-/// All functions, which sessions that decode plans need.
+/// All functions; sessions that decode plans need them.
 pub(crate) fn functions() -> &'static [Arc<ScalarUDF>] {
     &FUNCTIONS
 }
 
-/// A function under its name.
+/// A function as an implementation for DataFusion.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Named {
     function: Function,
@@ -185,7 +185,7 @@ impl ScalarUDFImpl for Named {
     }
 }
 
-/// What a function of arrays makes of a value.
+/// Applies a function of arrays to an array or a scalar.
 fn mapped(
     value: &ColumnarValue,
     function: impl Fn(&ArrayRef) -> Result<ArrayRef>,
@@ -199,7 +199,7 @@ fn mapped(
     })
 }
 
-/// Whether values of a type are or contain floats.
+/// Whether values of a type are floats or contain floats.
 pub(crate) fn has_floats(data_type: &DataType) -> bool {
     match data_type {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
@@ -215,7 +215,7 @@ pub(crate) fn has_floats(data_type: &DataType) -> bool {
     }
 }
 
-/// Values with one zero and one NaN.
+/// The values with a single zero and a single NaN.
 pub(crate) fn comparable(array: &ArrayRef) -> Result<ArrayRef> {
     let data_type = array.data_type();
     Ok(match data_type {
@@ -261,14 +261,14 @@ fn one_double(value: f64) -> f64 {
     }
 }
 
-/// The floats that a function makes of these; the same array where it changes none.
+/// Applies a function to floats. Returns the same array if no value changes.
 fn floats<T: ArrowPrimitiveType>(
     array: &ArrayRef,
     function: impl Fn(T::Native) -> T::Native,
 ) -> ArrayRef {
     use datafusion::arrow::array::ArrowNativeTypeOp as _;
     let array: &PrimitiveArray<T> = array.as_primitive();
-    // Compared in the total order, in which values are only equal if their bits are.
+    // `is_eq` uses the total order, in which values are equal only if their bits are.
     if array
         .values()
         .iter()
@@ -279,7 +279,7 @@ fn floats<T: ArrowPrimitiveType>(
     Arc::new(array.unary::<_, T>(function))
 }
 
-/// A cast to a decimal compares each value with its greatest, which takes longer than the sum.
+/// `cast` would compare each value with the greatest decimal, which takes longer than the sum.
 fn exact(array: &ArrayRef) -> Result<ArrayRef> {
     let decimals: Decimal128Array = match array.data_type() {
         DataType::Int64 => array.as_primitive::<Int64Type>().unary(i128::from),
@@ -308,7 +308,7 @@ fn unrank(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(doubles))
 }
 
-/// The bits of a double as an integer in the same order, and the other way around.
+/// Maps the bits of a double to an integer with the same order, and back.
 fn flipped(bits: i64) -> i64 {
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }

@@ -1,9 +1,9 @@
-//! [`OneMeaning`]: gives floats and overflow the meaning that they have in DuckDB, wherever they come up in a plan.
+//! [`OneMeaning`]: gives floats and overflow the same meaning everywhere in a plan, as in DuckDB.
 //!
-//! DataFusion's operators compare floats by several rules: some by their bits, some in the total order of IEEE 754, some after
-//! they have replaced -0.0. Which operator gets to see a row depends on the plan, on an index, and on time. This rule puts
-//! [`Function::Comparable`] around each float that is compared, sorted, grouped or joined, and after it all rules agree. What
-//! a query shows is still the value itself.
+//! DataFusion's operators compare floats by several rules: some by their bits, some in the total order of IEEE 754, some
+//! after replacing -0.0. Which operator sees a row depends on the plan, on indexes, and on timing. This rule wraps each
+//! float that is compared, sorted, grouped or joined in [`Function::Comparable`], after which all operators agree. The
+//! output of a query still has the original values.
 
 mod failure;
 mod functions;
@@ -31,7 +31,7 @@ use datafusion::logical_expr::{
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
 
-/// Functions of several values that compare them, and aggregates that compare the values of rows.
+/// Functions that compare several values, and aggregates that compare the values of rows.
 const COMPARING: [&str; 25] = [
     "greatest",
     "least",
@@ -60,7 +60,7 @@ const COMPARING: [&str; 25] = [
     "percentile_cont",
 ];
 
-/// Gives floats and overflow one meaning.
+/// The analyzer rule that gives floats and overflow one meaning.
 #[derive(Debug)]
 pub(crate) struct OneMeaning;
 
@@ -74,7 +74,7 @@ impl AnalyzerRule for OneMeaning {
     }
 }
 
-/// A node whose inputs have one meaning.
+/// Rewrites a node whose inputs were already rewritten.
 fn node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let schema = merge_schema(&plan.inputs());
     let names = NamePreserver::new(&plan);
@@ -99,7 +99,7 @@ fn node(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(plan.recompute_schema()?))
 }
 
-/// An expression whose parts have one meaning.
+/// Rewrites an expression whose parts were already rewritten.
 fn expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let boxed = |expr: Box<Expr>| comparable(*expr, schema).map(Box::new);
     let all = |exprs: Vec<Expr>| {
@@ -188,15 +188,16 @@ fn expression(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     }))
 }
 
-/// Whether arithmetic of values of this type may overflow without an error in DataFusion.
+/// Whether DataFusion's arithmetic on this type may overflow without an error.
 fn overflows(data_type: &DataType) -> bool {
     data_type.is_integer() || matches!(data_type, DataType::Duration(_))
 }
 
-/// A value that can be compared by any rule.
+/// Wraps a value so that all operators compare it alike.
 fn comparable(expr: Expr, schema: &DFSchema) -> Result<Expr> {
     let is_so = match &expr {
-        // Integers are neither -0.0 nor NaN as floats. Without the function, rules for casts of columns go on to hold.
+        // A float that was an integer is never -0.0 or NaN. Without the function, DataFusion's rules for casts of columns
+        // still apply.
         Expr::Cast(cast) => cast.expr.get_type(schema)?.is_integer(),
         _ => Function::Comparable.is_called(&expr),
     };
@@ -221,7 +222,7 @@ fn sorted(exprs: Vec<SortExpr>, schema: &DFSchema) -> Result<Vec<SortExpr>> {
     exprs.collect()
 }
 
-/// The columns of a plan, those with floats as values that can be compared, under their names.
+/// A projection of all columns under their names, with comparable floats.
 fn comparable_columns(input: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
     let schema = input.schema();
     if !schema
@@ -240,7 +241,7 @@ fn comparable_columns(input: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
     Ok(Arc::new(LogicalPlan::Projection(projection)))
 }
 
-/// A subquery of one column, of values that can be compared.
+/// A subquery of one column, with comparable values.
 fn of_comparable(subquery: Subquery) -> Result<Subquery> {
     let input = Arc::clone(&subquery.subquery);
     let columns = input.schema().columns().into_iter();
@@ -252,7 +253,7 @@ fn of_comparable(subquery: Subquery) -> Result<Subquery> {
     if !Function::Comparable.is_called(value) {
         return Ok(subquery);
     }
-    // As a column of a relation: a join is made of the first expression, and of all columns that it names.
+    // Use a column of a relation: a join is built from the first expression and from all columns that it names.
     let (relation, name) = (TableReference::bare("__values"), "__comparable");
     let named = value.clone().alias_qualified(Some(relation.clone()), name);
     let named = Projection::try_new(vec![named], input)?;
@@ -292,16 +293,17 @@ fn join(mut join: Join) -> Result<LogicalPlan> {
         *one = comparable(key, &left)?;
         *other = comparable(other_key, &right)?;
         if is_column && Function::Comparable.is_called(one) {
-            // Only columns can be named by USING.
+            // USING accepts only columns.
             join.join_constraint = JoinConstraint::On;
         }
     }
     Ok(LogicalPlan::Join(join))
 }
 
-/// A condition with columns of an outer query.
+/// Rewrites a condition on columns of an outer query.
 ///
-/// Where a subquery becomes a join, its own side of such a condition has to be a column, by which aggregates are then grouped.
+/// If the subquery becomes a join, the inner side of such a condition must be a column, by which aggregates are then
+/// grouped.
 fn correlated(filter: Filter) -> Result<LogicalPlan> {
     let mut computed: Vec<Expr> = Vec::new();
     let conditions = split_conjunction_owned(filter.predicate).into_iter();
@@ -382,7 +384,7 @@ fn window(node: Window) -> Result<LogicalPlan> {
     under_names(Arc::new(LogicalPlan::Window(window)), &node.schema, results)
 }
 
-/// The columns before the results by their positions, and the results, under the names of a schema.
+/// A projection of the columns before the results, by position, and of the results, with the names of a schema.
 fn under_names(
     input: Arc<LogicalPlan>,
     names: &DFSchema,
@@ -408,12 +410,12 @@ fn under_names(
     )?))
 }
 
-/// The name of a call. Those of expressions do not show casts, so two may have the same.
+/// The name of a call. Names of expressions do not show casts, so two of them may be equal.
 fn call_name(number: usize) -> String {
     format!("__call_{number}")
 }
 
-/// The calls of aggregates that a node has to make.
+/// The aggregate calls that the rewritten node makes.
 #[derive(Default)]
 struct Inner {
     calls: Vec<Expr>,
@@ -421,7 +423,7 @@ struct Inner {
 }
 
 impl Inner {
-    /// The results of these calls, computed of columns with the results of others.
+    /// Replaces calls by expressions over the results of other calls.
     fn results(&mut self, calls: &[Expr], schema: &DFSchema) -> Result<Vec<Expr>> {
         let results = calls.iter().map(|call| {
             let call = call.clone().unalias_nested().data;
@@ -444,7 +446,7 @@ impl Inner {
         results.collect()
     }
 
-    /// The calls under the names by which results know them.
+    /// The calls, each under the name that the results refer to.
     fn named(self) -> Vec<Expr> {
         let calls = self.calls.into_iter().enumerate();
         calls
@@ -453,7 +455,8 @@ impl Inner {
     }
 }
 
-/// An aggregate by others that give the same answer in any order of the rows, and do not overflow; `None` if it does so itself.
+/// Rewrites an aggregate into others that do not overflow and do not depend on the order of the rows; `None` if it has these
+/// properties itself.
 fn exact(call: &Expr, schema: &DFSchema) -> Result<Option<Expr>> {
     let (function, args) = match call {
         Expr::AggregateFunction(call) => (&call.func, &call.params.args),
@@ -493,7 +496,7 @@ fn exact(call: &Expr, schema: &DFSchema) -> Result<Option<Expr>> {
     })
 }
 
-/// The call of another aggregate, of another argument, over the same rows.
+/// A call of another aggregate on another argument, over the same rows.
 fn with(call: &Expr, function: &Arc<AggregateUDF>, arg: Expr) -> Expr {
     match call {
         Expr::WindowFunction(call) => Expr::from(WindowFunction {

@@ -1,4 +1,4 @@
-//! Plans on their way, damaged and forged.
+//! Plans that are sent, damaged and forged.
 
 use super::*;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -13,7 +13,7 @@ fn prices() -> String {
     path.into_os_string().into_string().unwrap()
 }
 
-/// The scan of a query with a condition, as bytes, and its input.
+/// The encoded scan of a query with a condition, and its input.
 async fn scan(context: &SessionContext) -> (Vec<u8>, Rows) {
     let query = format!("SELECT close FROM '{}' WHERE id < 3 AND day > 17", prices());
     let frame = context.sql(&query).await.unwrap();
@@ -86,7 +86,7 @@ async fn damaged_and_foreign_bytes_are_refused() {
     assert!(decoded(b"BALLISTA and more", &rows, &context).is_err());
 }
 
-/// NaN is null for the process that reads, too.
+/// NaN is null in the process that reads as well.
 #[tokio::test]
 async fn nan_as_null_survives_the_way() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,7 +110,7 @@ async fn nan_as_null_survives_the_way() {
     }
 }
 
-/// With a digest that fits, the message itself is all that can be wrong.
+/// If the digest is right, only the message itself can be wrong.
 #[tokio::test]
 async fn hostile_messages_are_refused_or_read_without_harm() {
     let context = context();
@@ -135,7 +135,7 @@ async fn hostile_messages_are_refused_or_read_without_harm() {
                 Err(_) => refused += 1,
                 Ok(node) => {
                     accepted += 1;
-                    // Reading it may be an error, such as that of another version.
+                    // Reading may fail, for example because of another version.
                     let _ = datafusion::physical_plan::collect(node, context.task_ctx()).await;
                 }
             }

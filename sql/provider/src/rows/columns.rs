@@ -1,4 +1,4 @@
-//! Rows of a table or an array of any kind.
+//! The rows of a table or an array of any kind.
 
 use super::index::ColumnIndex;
 use super::once::fields_of;
@@ -13,13 +13,13 @@ use datafusion::arrow::datatypes::{Schema as ArrowSchema, SchemaRef};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Rows that are read together where chunks do not say how many.
+/// Rows per read if the chunks do not define it.
 const ROWS: u64 = 1 << 16;
 
-/// Bytes of a value of varying length, about.
+/// The approximate size of a value of varying length.
 const VARYING: u64 = 32;
 
-/// The columns of a table, or an array, whose elements may have fields.
+/// The columns of a table, or an array whose elements may have fields.
 pub(super) struct ColumnRows {
     container: Box<dyn Container>,
     is_table: bool,
@@ -28,13 +28,13 @@ pub(super) struct ColumnRows {
     len: u64,
 }
 
-/// A column of a table, or a field of an array.
+/// A column of a table, or a field of an array's elements.
 struct Column {
     name: String,
     converter: BatchConverter,
     chunk_rows: u64,
     row_bytes: u64,
-    /// Read when a condition names the column.
+    /// Read once a condition names the column.
     index: OnceLock<Option<ColumnIndex>>,
 }
 
@@ -78,7 +78,7 @@ impl ColumnRows {
         })
     }
 
-    /// The array of a column; nothing for a field of an array.
+    /// The array of a column; `None` for a field.
     fn array(&self, column: usize) -> Result<Option<Box<dyn Array + '_>>> {
         if self.is_table {
             let name = &at(&self.columns, column)?.name;

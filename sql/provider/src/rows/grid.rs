@@ -1,4 +1,4 @@
-//! Rows of an array with several axes: its elements, with their coordinates.
+//! The rows of an array with several axes: its elements, with their coordinates.
 
 use super::once::{Once, fields_of};
 use super::zones::Zones;
@@ -16,19 +16,19 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most chunks of which the coordinates are kept, to find those that a condition leaves.
+/// The maximum number of chunks whose coordinates are kept, to find the chunks that may match a condition.
 const CHUNKS: u64 = 1 << 16;
-/// The most coordinates that a dictionary has; the column of a longer axis has none.
+/// The maximum number of coordinates in a dictionary; the column of a longer axis has no dictionary.
 const KEYS: u64 = 1 << 20;
-/// Rows that are read together where a chunk has more.
+/// Rows per read in longer chunks.
 const ROWS: u64 = 1 << 20;
 
-/// The elements of an array, chunk by chunk, and in C order within a chunk.
+/// The elements of an array: chunk by chunk, and in C order within a chunk.
 pub(super) struct GridRows {
     container: Box<dyn Container>,
     shape: Vec<u64>,
     chunk_shape: Vec<u64>,
-    /// The coordinates along each axis, unless it is too long for a dictionary of them.
+    /// The coordinates along each axis; `None` if the axis is too long for a dictionary.
     axes: Vec<Option<Arc<Int64Array>>>,
     stored: Schema,
     converter: BatchConverter,
@@ -37,11 +37,11 @@ pub(super) struct GridRows {
     len: u64,
 }
 
-/// A part of the array that one chunk contains.
+/// The part of the array in one chunk.
 struct Place {
-    /// The elements of the chunk that are in the array.
+    /// The elements of the chunk that are within the array, as a range per axis.
     within: Vec<Range<u64>>,
-    /// Rows before the first of the chunk.
+    /// The number of rows before the chunk.
     start: u64,
 }
 
@@ -56,10 +56,10 @@ impl Place {
 }
 
 impl GridRows {
-    /// The elements of an array of two axes or more.
+    /// Rows for the elements of an array with two axes or more.
     ///
     /// # Errors
-    /// Returns an error for more elements than 64 bits count.
+    /// Returns an error if 64 bits cannot count the elements.
     pub(super) fn new(container: Box<dyn Container>) -> Result<Self> {
         let array = array(&*container)?;
         let (shape, stored) = (array.grid().shape().to_vec(), element_schema(&*array)?);
@@ -105,7 +105,7 @@ impl GridRows {
         grid.count().unwrap_or(u64::MAX)
     }
 
-    /// The coordinates in each chunk.
+    /// The range of coordinates in each chunk, as zones of each axis.
     fn zones_of_axes(&self) -> Vec<Zones> {
         if self.chunks() > CHUNKS || self.len == 0 {
             return Vec::new();
@@ -145,7 +145,7 @@ impl GridRows {
         let axes = self.shape.iter().zip(&self.chunk_shape).enumerate();
         for (axis, (len, chunk)) in axes {
             let inner: u64 = self.shape.iter().skip(axis + 1).product();
-            // The chunks before this one along the axis are whole along it.
+            // All chunks before this one have the full length along the axis.
             let each = (before * inner * chunk.min(len)).max(1);
             let number = rest / each;
             start += number * each;
@@ -157,7 +157,7 @@ impl GridRows {
         Place { within, start }
     }
 
-    /// Rows of one chunk, counted from its first.
+    /// Reads rows of one chunk, numbered from its first row.
     fn part(&self, columns: &[usize], place: &Place, rows: Range<u64>) -> Result<RecordBatch> {
         let count = rows.end - rows.start;
         let names_value = columns.iter().any(|column| *column >= self.axes.len());
@@ -180,9 +180,9 @@ impl GridRows {
         )
     }
 
-    /// The elements of these rows of a chunk.
+    /// Reads the elements of these rows of a chunk.
     fn values(&self, place: &Place, rows: &Range<u64>) -> Result<RecordBatch> {
-        // Planes along the first axis that contain the rows.
+        // The planes along the first axis that contain the rows.
         let plane = place.lens().skip(1).product::<u64>().max(1);
         let planes = rows.start / plane..rows.end.div_ceil(plane);
         let mut slice = place.within.clone();
@@ -198,7 +198,7 @@ impl GridRows {
         self.converter.convert(split)
     }
 
-    /// The coordinates along an axis of these rows of a chunk.
+    /// The coordinates along an axis for these rows of a chunk.
     fn coordinates(&self, axis: usize, place: &Place, rows: &Range<u64>) -> Result<ArrayRef> {
         let range = at(&place.within, axis)?;
         let (first, len) = (range.start, range.end - range.start);
@@ -217,13 +217,13 @@ impl GridRows {
     }
 }
 
-/// The array in a container that was opened as one.
+/// The array in a container that was opened as an array.
 fn array(container: &dyn Container) -> Result<Box<dyn Array + '_>> {
     let array = container.array(None)?;
     array.ok_or_else(|| Error::bug("an array that is something else"))
 }
 
-/// The names of the columns of coordinates: those of the axes, if each has one of its own.
+/// The names of the coordinate columns: the names of the axes, if each axis has a unique one.
 fn names_of_axes(array: &dyn Array) -> Result<Vec<String>> {
     let axes = 0..array.grid().shape().len();
     let named = array.description()?.axes.and_then(|names| {
@@ -237,7 +237,7 @@ fn names_of_axes(array: &dyn Array) -> Result<Vec<String>> {
     Ok(named.unwrap_or_else(|| axes.map(|axis| format!("axis_{axis}")).collect()))
 }
 
-/// A column of single elements.
+/// The schema of a column with one element per row.
 fn element_schema(array: &dyn Array) -> Result<Schema> {
     let mut schema = ArraySource::new(array)?.schema().clone();
     for column in &mut schema.columns {

@@ -1,4 +1,4 @@
-//! [`ColumnIndex`]: the statistics that a dataset keeps of a column.
+//! [`ColumnIndex`]: the statistics of a column in a dataset's index.
 
 use super::zones::Zones;
 use super::{at, in_memory};
@@ -14,15 +14,15 @@ use datafusion::arrow::error::ArrowError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The statistics of the superchunks of a column, each of which is a zone.
+/// The statistics of a column; each superchunk is a zone.
 pub(super) struct ColumnIndex {
     pub zones: Zones,
-    /// For the zones that were compared with the data, whether the statistics are true.
+    /// Whether the statistics match the data, for each zone that was compared.
     compared: Mutex<HashMap<usize, bool>>,
 }
 
 impl ColumnIndex {
-    /// The index of a column, if it has one that can be used.
+    /// Reads the index of a column; `None` if it has no usable one.
     pub(super) fn read(array: &dyn Array, converter: &BatchConverter) -> Result<Option<Self>> {
         let Some(known) = array.zones() else {
             return Ok(None);
@@ -34,7 +34,7 @@ impl ColumnIndex {
         }))
     }
 
-    /// Whether the statistics of a zone are those of the data as it is now.
+    /// Whether the statistics of a zone match the current data.
     pub(super) fn holds(&self, array: &dyn Array, zone: usize) -> Result<bool> {
         let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(holds) = compared().get(&zone) {
@@ -57,7 +57,7 @@ fn zones(
     converter: &BatchConverter,
 ) -> Result<Option<Zones>> {
     let (rows, all) = (known.rows().max(1), first_len(array.grid().shape()));
-    // The counts may promise any number of superchunks; the index has those that it has.
+    // The counts may promise any number of superchunks; only the entries that exist are used.
     let described = known.len().min(all.div_ceil(rows));
     let mut entries: Vec<Option<Zone<'_>>> =
         (0..described).map(|number| known.zone(number)).collect();
@@ -70,7 +70,7 @@ fn zones(
         starts.push(all);
         entries.push(None);
     }
-    // NaN is a value in Arrow, unless it stands for missing values here.
+    // NaN is an ordinary value in Arrow, unless it marks missing values here.
     let has_nulls = matches!(array.dtype().kind(), Kind::Datetime(_) | Kind::Timedelta(_))
         || converter
             .schema()
@@ -81,7 +81,7 @@ fn zones(
         .iter()
         .map(|entry| entry.map(|entry| if has_nulls { entry.nulls } else { 0 }));
     let is_float = matches!(array.dtype().kind(), Kind::Float);
-    // In the index the sign of NaN decides on its place; in a query it is greater than all else.
+    // In the index, the sign of a NaN determines its place; in a query, NaN is greater than every other value.
     let max = column(array, &entries, converter, |zone| {
         let (_, max) = zone.bounds?;
         (!is_float || zone.nulls == 0).then_some(max)
@@ -104,7 +104,7 @@ fn without_nan(floats: &ArrayRef) -> Result<ArrayRef> {
     nullif(floats, &is_nan).map_err(failed)
 }
 
-/// A value of each entry.
+/// An array with one value for each entry.
 fn column<'a>(
     array: &dyn Array,
     entries: &[Option<Zone<'a>>],

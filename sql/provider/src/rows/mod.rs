@@ -1,4 +1,4 @@
-//! [`Rows`]: what every kind of input is to a scan.
+//! [`Rows`]: the interface between scans and every kind of input.
 
 mod columns;
 mod grid;
@@ -19,18 +19,18 @@ use datafusion::arrow::datatypes::SchemaRef;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Columns of the same number of rows, of which several threads read any part.
+/// Columns of equal length, of which several threads read any part at once.
 pub(crate) trait Rows: Send + Sync {
-    /// All columns.
+    /// The schema of all columns.
     fn schema(&self) -> &SchemaRef;
 
-    /// How many rows there are.
+    /// The number of rows.
     fn len(&self) -> u64;
 
-    /// Rows of a chunk of this column. Reads that begin and end at multiples of it decompress nothing twice.
+    /// The number of rows in a chunk of this column. Reads that begin and end at multiples of it decompress nothing twice.
     fn chunk_rows(&self, column: usize) -> u64;
 
-    /// Bytes of a row of this column, about.
+    /// The approximate number of bytes in a row of this column.
     fn row_bytes(&self, column: usize) -> u64;
 
     /// The statistics of a column, if it has any.
@@ -38,26 +38,26 @@ pub(crate) trait Rows: Send + Sync {
         None
     }
 
-    /// Whether the statistics of a zone are true of the data as it is now.
+    /// Whether the statistics of a zone match the current data.
     fn zone_holds(&self, _column: usize, _zone: usize) -> Result<bool> {
         Ok(true)
     }
 
-    /// Whether reading one column after another costs no more than reading them at once.
+    /// Whether reading columns one after another costs no more than reading them together.
     fn are_columns_apart(&self) -> bool {
         true
     }
 
-    /// These rows of these columns, in their order.
+    /// Reads these rows of these columns, in their order.
     fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch>;
 
-    /// These rows, if several processes read them.
+    /// The rows as [`Planned`], if several processes read them.
     fn planned(&self) -> Option<&Planned> {
         None
     }
 }
 
-/// The rows of an input, if wanted with null in place of NaN.
+/// The rows of an input, optionally with null in place of NaN.
 pub(crate) fn of(container: Box<dyn Container>, nan_as_null: bool) -> Result<Arc<dyn Rows>> {
     let rows = stored(container)?;
     Ok(if nan_as_null {
@@ -72,7 +72,7 @@ fn stored(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
     if let (Kind::Records, Some(source)) = (container.kind(), container.source()) {
         return Ok(Arc::new(records::RecordRows::new(Arc::clone(source))?));
     }
-    // Elements of several axes are rows with coordinates where arrays of several axes are what the format is for.
+    // In the formats for arrays of several axes, such arrays become rows with coordinates.
     let axes = match container.kind() {
         Kind::Frame | Kind::Zarr => container
             .array(None)?
@@ -85,7 +85,7 @@ fn stored(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
     })
 }
 
-/// A batch of these columns of a schema, which may be none.
+/// A batch of these columns of a schema. There may be none; the batch then has only a number of rows.
 fn batch_of(
     schema: &SchemaRef,
     columns: &[usize],
@@ -98,12 +98,12 @@ fn batch_of(
     RecordBatch::try_new_with_options(Arc::new(schema), arrays, &rows).map_err(failed)
 }
 
-/// A number of rows as one in memory.
+/// A number of rows as a `usize`.
 fn in_memory(count: u64) -> Result<usize> {
     usize::try_from(count).map_err(|_| Error::usage(format!("{count} rows at once")))
 }
 
-/// The item at this position, which the caller has made sure is there.
+/// The item at this position, which must exist.
 fn at<T>(items: &[T], index: usize) -> Result<&T> {
     items
         .get(index)

@@ -11,11 +11,11 @@ use datafusion::arrow::datatypes::{
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Rows whose columns of floats have null in place of NaN.
+/// Rows that replace NaN in float columns by null.
 pub(super) struct NanAsNull {
     rows: Arc<dyn Rows>,
     schema: SchemaRef,
-    /// Of each column, the statistics without the number of nulls, if it is one of floats.
+    /// For each float column, the statistics without the number of nulls.
     zones: Vec<OnceLock<Option<Zones>>>,
 }
 
@@ -107,7 +107,7 @@ fn without_nan(array: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// The array with only the values that are to be kept.
+/// The array without the values that `keep` rejects.
 fn kept<T: ArrowPrimitiveType>(array: &ArrayRef, keep: impl Fn(T::Native) -> bool) -> ArrayRef {
     let array: &PrimitiveArray<T> = array.as_primitive();
     Arc::new(array.unary_opt::<_, T>(|value| keep(value).then_some(value)))

@@ -1,4 +1,4 @@
-//! [`Once`]: rows that were read, as a source.
+//! [`Once`]: a source of rows that were already read.
 
 use bloscpack::Result;
 use bloscpack_open::exchange::{Batch, Schema, Source};
@@ -11,7 +11,7 @@ pub(super) struct Once {
 }
 
 impl Once {
-    /// Rows of one column, which were read.
+    /// A source of rows of one column.
     pub(super) fn new(schema: &Schema, rows: u64, bytes: Vec<u8>) -> Self {
         Self {
             schema: schema.clone(),
@@ -20,7 +20,7 @@ impl Once {
         }
     }
 
-    /// The rows with the fields of structured elements as columns.
+    /// The rows, with the fields of structured elements as columns.
     pub(super) fn split(self) -> Result<Batch> {
         let source: Box<dyn Source> = Box::new(self);
         Ok(source.fields()?.next_batch(usize::MAX)?.unwrap_or_default())

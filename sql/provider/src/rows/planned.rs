@@ -1,4 +1,4 @@
-//! [`Planned`]: rows that several processes read, each by what is known of them.
+//! [`Planned`]: rows that several processes read, and the facts to plan a query.
 
 use super::{Rows, Zones};
 use crate::open::OpenedBy;
@@ -9,28 +9,28 @@ use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, Sc
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Rows of which enough is known to plan a query. The input is opened when it is read.
+/// Rows with the facts that planning a query needs. The input is opened when it is read.
 pub(crate) struct Planned {
     pub opened_by: Arc<OpenedBy>,
     pub known: Known,
     rows: OnceLock<Arc<dyn Rows>>,
-    /// Held while the input is opened.
+    /// Held while a thread opens the input.
     opening: Mutex<()>,
 }
 
-/// The facts about rows that are known before they are read.
+/// The facts about rows that are available before they are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub schema: SchemaRef,
     pub len: u64,
-    /// For each column, the rows of a chunk.
+    /// The number of rows in a chunk, for each column.
     pub chunk_rows: Vec<u64>,
-    /// For each column, the bytes of a row.
+    /// The number of bytes in a row, for each column.
     pub row_bytes: Vec<u64>,
 }
 
 impl Planned {
-    /// Rows of an input that was opened.
+    /// Rows of an opened input.
     pub(crate) fn of(rows: Arc<dyn Rows>, opened_by: Arc<OpenedBy>) -> Self {
         let columns = 0..rows.schema().fields().len();
         let fields = rows.schema().fields().iter().map(without_views);
@@ -48,7 +48,7 @@ impl Planned {
         }
     }
 
-    /// Rows of an input that is still to be opened.
+    /// Rows of an input that is not opened yet.
     pub(crate) fn unopened(known: Known, opened_by: Arc<OpenedBy>) -> Self {
         Self {
             opened_by,
@@ -58,7 +58,7 @@ impl Planned {
         }
     }
 
-    /// The rows of the input.
+    /// The rows of the input, which is opened if necessary.
     fn rows(&self) -> Result<&Arc<dyn Rows>> {
         let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(rows) = self.rows.get() {
@@ -76,7 +76,7 @@ impl Planned {
     }
 }
 
-/// A field whose text is not views.
+/// The field, with text that is not a view type.
 fn without_views(field: &FieldRef) -> FieldRef {
     let data_type = match field.data_type() {
         DataType::Utf8View => DataType::Utf8,
@@ -114,7 +114,7 @@ impl Rows for Planned {
     }
 
     fn are_columns_apart(&self) -> bool {
-        // What cannot be opened fails when it is read.
+        // An input that cannot be opened fails when it is read.
         self.rows().map_or(true, |rows| rows.are_columns_apart())
     }
 

@@ -1,4 +1,4 @@
-//! Rows of a file with records.
+//! The rows of a file with records.
 
 use super::{Rows, batch_of, in_memory};
 use bloscpack::records::IndexedRecordReader;
@@ -12,11 +12,11 @@ use datafusion::arrow::json::reader::infer_json_schema;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Records that are looked at to find the keys of JSON objects, and their types.
+/// The number of records that are examined to find the keys of JSON objects and their types.
 const LOOK: u64 = 1000;
-/// Records that are read together.
+/// Records per read.
 const ROWS: u64 = 8192;
-/// The column of records that are not JSON objects.
+/// The name of the column for records that are not JSON objects.
 const VALUE: &str = "value";
 
 /// Records, each of which is a row.
@@ -103,7 +103,7 @@ impl RecordRows {
     }
 }
 
-/// The columns of JSON objects, one a line; `None` if the lines are something else.
+/// The columns of JSON objects, one per line; `None` if a line is not an object.
 fn json_schema(lines: &[u8]) -> Option<Schema> {
     let (schema, _) = infer_json_schema(lines, None).ok()?;
     (!schema.fields().is_empty()).then_some(schema)

@@ -1,24 +1,24 @@
-//! [`Zones`]: what is known of runs of rows without reading them.
+//! [`Zones`]: statistics of runs of rows, available without reading them.
 
 use datafusion::arrow::array::ArrayRef;
 use std::ops::Range;
 
-/// The least and the greatest value of a column in runs of adjacent rows.
+/// The least and the greatest value of a column, and the number of nulls, in runs of adjacent rows.
 #[derive(Debug)]
 pub(crate) struct Zones {
-    /// The first row of each zone, and after the last one the number of rows.
+    /// The first row of each zone, followed by the number of rows.
     pub starts: Vec<u64>,
-    /// The least value of each zone in the order of queries; null where it is not known. Floats are
+    /// The least value of each zone in the order of queries; null if unknown. Floats are
     /// [comparable](crate::meaning::Function::Comparable).
     pub min: ArrayRef,
-    /// And the greatest.
+    /// The greatest value of each zone, likewise.
     pub max: ArrayRef,
-    /// How many values of each zone are null; null where it is not known.
+    /// The number of nulls in each zone; null if unknown.
     pub nulls: ArrayRef,
 }
 
 impl Zones {
-    /// The zone that contains this row; the last one for rows after the end.
+    /// The zone that contains this row; the last zone for a row after the end.
     pub(crate) fn zone_of(&self, row: u64) -> usize {
         let after = self.starts.partition_point(|start| *start <= row);
         after
@@ -26,7 +26,7 @@ impl Zones {
             .min(self.starts.len().saturating_sub(2))
     }
 
-    /// Where zones begin within these rows, but not at their beginning.
+    /// The boundaries of zones inside these rows, without their beginning.
     pub(crate) fn borders(&self, rows: &Range<u64>) -> impl Iterator<Item = u64> + '_ {
         let rows = rows.clone();
         let borders = self.starts.iter().copied();

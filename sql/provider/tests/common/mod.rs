@@ -1,9 +1,9 @@
-//! Parts that the tests share.
+//! Functions that the tests share.
 
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// The sum of a metric over a plan that was run.
+/// The sum of a metric over all nodes of an executed plan.
 pub fn metric(plan: &Arc<dyn ExecutionPlan>, name: &str) -> usize {
     let own = plan.metrics().and_then(|metrics| metrics.sum_by_name(name));
     let own = own.map_or(0, |value| value.as_usize());

@@ -70,7 +70,7 @@ fn without_index(store: &Memory) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// The statistics are those that an index has that is computed anew.
+/// Asserts that the index has the statistics of a newly computed one.
 fn assert_current(store: &Memory) {
     let array = CArray::open_in(store.clone()).unwrap();
     let check = array.check_index(|_| Ok(())).unwrap();

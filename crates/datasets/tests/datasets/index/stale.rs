@@ -1,4 +1,4 @@
-//! Tests that nothing in an index is believed after another program has changed something.
+//! Tests that an index is ignored where another program has changed the data.
 
 use super::{assert_current, builder, holding, index, indexed, numbers, problem, put};
 use crate::counting::peak_of;

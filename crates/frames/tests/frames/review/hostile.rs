@@ -15,7 +15,7 @@ fn data() -> Vec<u8> {
     (0..LEN).map(|i| (i * i % 251) as u8).collect()
 }
 
-/// A frame of so many chunks, all of which are the same bytes.
+/// A frame of `chunks` chunks that share the same bytes.
 fn shared(chunks: u32) -> Vec<u8> {
     let mut frame = Frame::builder(1, LEN).in_memory().unwrap();
     frame.append(&data()).unwrap();
