@@ -200,18 +200,13 @@ int blosc_compress_ctx(int clevel,
  bytes as its header says: see `blosc_cbuffer_validate`. Returns the number of decompressed
  bytes, or a negative number if the chunk is damaged or does not fit.
  */
-int blosc_decompress(const void *src,
-                     void *dest,
-                     size_t destsize);
+int blosc_decompress(const void *src, void *dest, size_t destsize);
 
 /*
  Decompresses like `blosc_decompress`, but with the number of threads of the argument, and
  without environment variables.
  */
-int blosc_decompress_ctx(const void *src,
-                         void *dest,
-                         size_t destsize,
-                         int numinternalthreads);
+int blosc_decompress_ctx(const void *src, void *dest, size_t destsize, int numinternalthreads);
 
 /*
  Decompresses `nitems` elements, beginning with element `start`. Only the blocks that contain
@@ -219,10 +214,7 @@ int blosc_decompress_ctx(const void *src,
  header says: see `blosc_cbuffer_validate`. Returns the number of decompressed bytes, or a
  negative number if the chunk is damaged or does not have these elements.
  */
-int blosc_getitem(const void *src,
-                  int start,
-                  int nitems,
-                  void *dest);
+int blosc_getitem(const void *src, int start, int nitems, void *dest);
 
 /*
  Gets the name of the compressor with this code, a static string, or NULL. Returns the code, or
@@ -255,10 +247,7 @@ int blosc_get_complib_info(const char *compname, char **complib, char **version)
  Gets three lengths in bytes: of the data of a chunk, of the chunk, and of its blocks. They are 0
  if the version of its format is unknown. Reads 16 bytes.
  */
-void blosc_cbuffer_sizes(const void *cbuffer,
-                         size_t *nbytes,
-                         size_t *cbytes,
-                         size_t *blocksize);
+void blosc_cbuffer_sizes(const void *cbuffer, size_t *nbytes, size_t *cbytes, size_t *blocksize);
 
 /*
  Checks that a chunk has `cbytes` bytes according to its header, and gets the length of its data
