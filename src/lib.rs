@@ -12,25 +12,28 @@
 //!
 //! ```text
 //! input    member | member | ...
-//! member   header | [metadata] | [offset table] | chunk | [digest] | chunk | [digest] | ... | [end mark]
+//! member   header | [metadata] | [offset table] | chunk | [digest] | chunk | ... | [end mark]
 //!
 //! header of V3, the default
 //! offset  length  content
 //!      0       4  "blpk"
 //!      4       1  version: 3
 //!      5       1  options: bit 0 offset table, bit 1 metadata, bit 2 records
-//!      6       1  checksum: 0 none, 1 adler32, 2 crc32 (default), 3 md5, 4 sha1, 5 sha224, 6 sha256, 7 sha384, 8 sha512
+//!      6       1  checksum: 0 none, 1 adler32, 2 crc32 (default), 3 md5, 4 sha1, 5 sha224,
+//!                           6 sha256, 7 sha384, 8 sha512
 //!      7       1  typesize: bytes of an element, a hint
 //!      8       4  chunk size, i32: uncompressed bytes of every chunk except the last
 //!     12       4  last chunk, i32: uncompressed bytes of the last chunk
 //!     16       8  number of chunks, i64
 //!     24       8  spare entries at the end of the offset table, i64
 //!
-//! metadata      32 bytes of header, JSON text, stored or compressed with zlib, spare room, digest
-//! offset table  8 bytes for each chunk: its first byte, counted from the beginning of the member; -1 while it is written
-//! chunk         16 bytes of header, then the compressed blocks: a Blosc 1 chunk, as the module `blosc` makes it
+//! metadata      32 bytes of header, JSON text, stored or zlib-compressed, spare room, digest
+//! offset table  8 bytes for each chunk: its first byte, counted from the beginning of the
+//!               member; -1 while it is written
+//! chunk         16 bytes of header, then the compressed blocks: a Blosc 1 chunk, as the
+//!               module `blosc` makes it
 //! digest        0 to 64 bytes, over the whole compressed chunk
-//! end mark      an empty chunk and its digest, after the last chunk of a stream of unknown length
+//! end mark      an empty chunk and its digest, at the end of a stream of unknown length
 //! ```
 //!
 //! `docs/format.md` describes the other layouts (V1 and V2, which are also written, and two older ones, which are only read)
@@ -40,10 +43,13 @@
 //!
 //! ```text
 //! write   bytes   ─► Encoder, SeekEncoder ──────────┐
-//!         records ─► RecordWriter, SeekRecordWriter ┴► chunks ─► threads compress ─► Write (stream), or Write + Seek (file)
-//! read    Read    ─► parser ─► threads check and decompress ─► Decoder, RecordReader, verify        in order
-//!         ReadAt  ─► offset table ─► IndexedReader, IndexedRecordReader             any byte, chunk or record
-//! change  Folder  ─► Editor, RecordEditor ─► journal ─► the file                    atomic
+//!         records ─► RecordWriter, SeekRecordWriter ┴► chunks ─► threads compress ─►
+//!                                                      Write (stream), or Write + Seek (file)
+//! read    Read    ─► parser ─► threads check and decompress ─►
+//!                    Decoder, RecordReader, verify                  in order
+//!         ReadAt  ─► offset table ─►
+//!                    IndexedReader, IndexedRecordReader             any byte, chunk or record
+//! change  Folder  ─► Editor, RecordEditor ─► journal ─► the file    atomic
 //! repair  ReadAt  ─► search for sound chunks ─► recover ─► a new file
 //! ```
 //!

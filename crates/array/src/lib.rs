@@ -3,9 +3,11 @@
 //!
 //! ```text
 //!   file, folder or object store
-//!        │   ChunkStore::load    one chunk, or some of its blocks, as stored   (each format implements it)
+//!        │   ChunkStore::load    one chunk, or some of its blocks, as stored
+//!        │                       (each format implements it)
 //!        ▼
-//!   Chunked<S>                   finds the chunks of a slice, decompresses on several threads, caches
+//!   Chunked<S>                   finds the chunks of a slice,
+//!        │                       decompresses on several threads, caches
 //!        │   wrapped by CArray (bcolz, BLZ), NdArray (Blosc2), ZarrArray
 //!        ▼
 //!   dyn Array                    shape, dtype, any box of elements
@@ -40,7 +42,7 @@
 //! ```text
 //!             axis 1, chunks of 4, an array of 3 by 10
 //!            ┌───────┬───────┬───┐
-//!   axis 0   │   0   │ 1 ┌───┼─┐ │     a region: 1..3, 6..9, which touches chunks 1, 2, 4 and 5
+//!   axis 0   │   0   │ 1 ┌───┼─┐ │     a region: 1..3, 6..9, touching chunks 1, 2, 4 and 5
 //!            ├───────┼───┼───┤2│ │     chunks are numbered in C order
 //!            │   3   │ 4 └───┼─┘5│     the last chunk along an axis may be short
 //!            └───────┴───────┴───┘

@@ -1,11 +1,11 @@
 //! The functions of `blosc.h` 1.21.6 over the crate `blosc1`, for programs that link C-Blosc.
 //!
 //! ```text
-//! C program ─► blosc_compress, blosc_decompress, blosc_getitem, blosc_cbuffer_*, settings, names
-//!                 │  border.rs        pointers become slices, errors and panics become numbers
-//!                 │  environment.rs   variables BLOSC_*, read at each call
-//!                 │  global.rs        settings of the process
-//!                 └► contexts.rs      encoder and decoder of the calling thread ─► crate blosc1
+//! C code ─► blosc_compress, blosc_decompress, blosc_getitem, blosc_cbuffer_*, settings, names
+//!              │  border.rs        pointers become slices, errors and panics become numbers
+//!              │  environment.rs   variables BLOSC_*, read at each call
+//!              │  global.rs        settings of the process
+//!              └► contexts.rs      encoder and decoder of the calling thread ─► crate blosc1
 //! ```
 //!
 //! Return values, environment variables and messages are those of C-Blosc, with these differences:

@@ -11,7 +11,8 @@
 //! ```text
 //! offset   length  content
 //! 0        16      header (Blosc 2: 16 or 32 bytes)
-//! 16       4 × n   block table: the start of each of the n blocks, from the first byte of the chunk (u32)
+//! 16       4 × n   block table: the start of each of the n blocks, from the first byte of the
+//!                               chunk (u32)
 //!                  [length (u32), dictionary]: only in Blosc 2, and rarely
 //!                  blocks, in any order and at any position after the table
 //! ```
@@ -22,7 +23,7 @@
 //!
 //! ```text
 //! stream   4       length (u32)
-//!          length  compressed bytes; the bytes themselves if `length` is their uncompressed length
+//!          length  compressed bytes; the plain bytes if `length` is their uncompressed length
 //! Blosc 2          length 0: all bytes are zero; length -n, then an odd byte: all bytes are n
 //! ```
 //!
@@ -49,7 +50,7 @@
 //!
 //! ```text
 //! offset   length  field
-//! 16       6       filters, in the order in which they are applied: 0 none, 1 shuffle, 2 bitshuffle,
+//! 16       6       filters, in the order of application: 0 none, 1 shuffle, 2 bitshuffle,
 //!                         3 delta, 4 truncated precision
 //! 22       1       compressor: 0 blosclz, 1 lz4, 2 lz4hc, 4 zlib, 5 zstd
 //! 23       1       parameter of the compressor

@@ -34,8 +34,10 @@
 //! │   ├── __attrs__                {}
 //! │   ├── meta/
 //! │   │   ├── sizes                {"shape": [1000], "nbytes": 4000, "cbytes": 3251}
-//! │   │   ├── storage              {"dtype": "uint32", "cparams": {...}, "chunklen": 256, "expectedlen": 1000, "dflt": 0}
-//! │   │   └── index                statistics of each superchunk; optional, ignored by bcolz and BLZ
+//! │   │   ├── storage              {"dtype": "uint32", "cparams": {...}, "chunklen": 256,
+//! │   │   │                         "expectedlen": 1000, "dflt": 0}
+//! │   │   └── index                statistics of each superchunk; optional, ignored by
+//! │   │                            bcolz and BLZ
 //! │   └── data/
 //! │       ├── __0.blp              a superchunk: rows 0 to 255
 //! │       ├── __1.blp, __2.blp
@@ -47,15 +49,18 @@
 //!                                  4        1       version: 1
 //!                                  5        3       0
 //!                                  8        8       number of chunks: 1, little-endian
-//!                                  16               one Blosc chunk: all elements of some rows, in C order
+//!                                  16               one Blosc chunk: all elements of some
+//!                                                                    rows, in C order
 //!
-//! prices/                          a table in the layout blz-doc            ... in carray-doc
-//! ├── meta/                        sizes, storage, attributes (JSON)        shape: (1000,); storage, attributes (YAML)
+//! prices/                          a table in the layout blz-doc   ... in carray-doc
+//! ├── meta/                        sizes, storage,                 shape: (1000,);
+//! │                                attributes (JSON)               storage, attributes (YAML)
 //! └── data/
 //!     ├── day/__1__.bin            superchunks with several chunks of one column
 //!     └── price/__1__.bin, ...
 //!
-//! a superchunk (both)              header (32) | [metadata] | [offset table] | chunk | [digest] | [spare space] | chunk | ...
+//! a superchunk (both)              header (32) | [metadata] | [offset table] |
+//!                                  chunk | [digest] | [spare space] | chunk | ...
 //! ```
 //!
 //! `docs/datasets.md` describes the files, and [`DatasetLayout`] lists the layouts. Two of them, `blz-doc` and `carray-doc`,

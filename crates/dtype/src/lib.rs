@@ -7,25 +7,35 @@
 //! # Spellings
 //!
 //! ```text
-//! spelling     NumPy          where               examples                                            written by
-//! name         str(dtype)     bcolz, BLZ          float64, >i4, |S10, datetime64[ns]                  Display
-//! code         dtype.str      Zarr, meta/index    <f8, >i4, |S10, <M8[ns]                             code
-//! list         dtype.descr    .npy, bcolz         [('a', '<i4'), ('b', '<f8', (2,))]                  descr, Display
-//! dictionary   str(dtype)     padded fields       {'names': ['a'], 'formats': ['<i4'],                Display
-//!                                                  'offsets': [4], 'itemsize': 8}
-//! call         repr(dtype)                        dtype([('a', 'i1'), ('b', '<f8')], align=True)      (only read)
-//! JSON                        BLZ document        [["a", "<i4"], ["b", [["c", "<f8"]]]]               to_json
+//! spelling    NumPy        where             examples                               written by
+//! name        str(dtype)   bcolz, BLZ        float64, >i4, |S10, datetime64[ns]     Display
+//! code        dtype.str    Zarr, meta/index  <f8, >i4, |S10, <M8[ns]                code
+//! list        dtype.descr  .npy, bcolz       [('a', '<i4'), ('b', '<f8', (2,))]     descr,
+//!                                                                                   Display
+//! dictionary  str(dtype)   padded fields     {'names': ['a'], 'formats': ['<i4'],   Display
+//!                                             'offsets': [4], 'itemsize': 8}
+//! call        repr(dtype)                    dtype([('a', 'i1'), ('b', '<f8')],     only read
+//!                                                  align=True)
+//! JSON                     BLZ document      [["a", "<i4"], ["b", [["c", "<f8"]]]]  to_json
 //!
-//! a code                                          fields in an element
+//! a code
 //!
-//!  <  M 8 [25s]                                   [('a', 'i1'), ('b', '<f8', (2,))], 17 bytes
-//!  │  │ │   └─ unit of a time                      a | b[0] . . . . . . . | b[1] . . . . . . .
-//!  │  │ └─ bytes; characters for U                 0   1                    9
-//!  │  └─ b bool, i int, u unsigned, f float,
-//!  │     c complex, S bytes, U text,              the same with align=True, 24 bytes
-//!  │     M datetime, m timedelta, V void,          a | padding . . . | b[0] . . . . . . . | b[1] . . . . . . .
-//!  │     O object                                  0   1               8                    16
+//!  <  M 8 [25s]
+//!  │  │ │   └─ unit of a time
+//!  │  │ └─ bytes; characters for U
+//!  │  └─ b bool, i int, u unsigned, f float, c complex, S bytes, U text,
+//!  │     M datetime, m timedelta, V void, O object
 //!  └─ < little-endian, > big-endian, | no order
+//!
+//! fields in an element
+//!
+//!  [('a', 'i1'), ('b', '<f8', (2,))], 17 bytes
+//!   a | b[0] . . . . . . . | b[1] . . . . . . .
+//!   0   1                    9
+//!
+//!  the same with align=True, 24 bytes
+//!   a | padding . . . | b[0] . . . . . . . | b[1] . . . . . . .
+//!   0   1               8                    16
 //! ```
 //!
 //! [`DType::parse`] reads all of them except JSON lists, which [`DType::from_json`] reads. A code without a byte order, or with

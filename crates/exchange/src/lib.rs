@@ -1,9 +1,11 @@
 //! Exchanges arrays and tables with the files of other programs: NumPy, CSV, JSON lines, Arrow and Parquet.
 //!
 //! ```text
-//!   CArray, CTable, NdArray, StoreTable, …        .npy .npz .csv .tsv .jsonl .arrow .parquet, records
+//!                                                 .npy .npz .csv .tsv .jsonl
+//!   CArray, CTable, NdArray, StoreTable, …        .arrow .parquet, records
 //!        │ ArraySource, TableSource,                   │ open, open_at, open_records,
-//!        │ StoreSource                                 │ with ImportOptions: types, separators, fill values
+//!        │ StoreSource                                 │ with ImportOptions: types,
+//!        │                                             │ separators, fill values
 //!        └──────────────────────┬──────────────────────┘
 //!                               ▼
 //!          dyn Source: a Schema, and Batches of rows, about 16 MiB at a time
@@ -64,7 +66,8 @@
 //!   0        6        \x93NUMPY
 //!   6        2        version: 1.0, 2.0 or 3.0
 //!   8        2, 4     length of the header, little-endian; 4 bytes from version 2 on
-//!   10, 12   …        {'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }, spaces, a line end
+//!   10, 12   …        {'descr': '<i8', 'fortran_order': False, 'shape': (1000,), },
+//!                     spaces, a line end
 //!            …        the elements, in C or Fortran order
 //! ```
 //!

@@ -19,38 +19,42 @@
 //! # The format
 //!
 //! ```text
-//!  contiguous   header | chunk | chunk | .. | index | trailer            one file
-//!  sparse       chunks.b2frame:  header | index | trailer                a directory,
-//!               00000000.chunk, 00000001.chunk, ..                       with a file for each chunk
+//!  contiguous   header | chunk | chunk | .. | index | trailer    one file
+//!  sparse       chunks.b2frame:  header | index | trailer        a directory,
+//!               00000000.chunk, 00000001.chunk, ..               with a file for each chunk
 //!
-//!  offset  length  header: big-endian; a MessagePack marker (in hexadecimal) precedes most fields
+//!  offset  length  header: big-endian; a MessagePack marker (in hex) precedes most fields
 //!       0      10  9e a8 "b2frame" 00
 //!      10       5  d2 | i32 header_len       bytes of the header, at least 97
 //!      15       9  cf | u64 frame_len        bytes of the file
 //!      24       1  a4
 //!      25       1  flags                     12: version 2, offsets of 64 bits
 //!      26       1  kind                      0: contiguous, 1: sparse
-//!      27       1  codec, level              of new chunks: the low four bits, the high four bits
+//!      27       1  codec, level              of new chunks: the low 4 bits, the high 4 bits
 //!      28       1  split mode                of new chunks
 //!      29       9  d3 | i64 content_len      uncompressed bytes of all chunks
-//!      38       9  d3 | i64 section_len      stored bytes of all chunks, with the gaps between them
+//!      38       9  d3 | i64 section_len      stored bytes of all chunks and gaps between them
 //!      47       5  d2 | i32 typesize         bytes of an element
-//!      52       5  d2 | i32 blocksize        uncompressed bytes of a block; 0: the compressor chooses
-//!      57       5  d2 | i32 chunk_size       uncompressed bytes of a chunk; -1: no chunk was added yet
+//!      52       5  d2 | i32 blocksize        uncompressed bytes of a block;
+//!                                            0: the compressor chooses
+//!      57       5  d2 | i32 chunk_size       uncompressed bytes of a chunk; -1: no chunk yet
 //!      62       6  d1 | i16, d1 | i16        the writer's numbers of threads
 //!      68       1  c2 or c3                  c3: the trailer has metalayers
 //!      69       2  d8 | 06
-//!      71       6  filters                   of new chunks, in the order in which they are applied
+//!      71       6  filters                   of new chunks, in the order of application
 //!      77       2  codec, its parameter
 //!      79       6  filter parameters
 //!      85       2  dictionary (0 or 1) | 00
 //!      87          metalayers                up to header_len
 //!
-//!  metalayers: 93 | cd u16 bytes up to the dc | de u16 n | n x (aL name, d2 i32 offset) | dc u16 n | n x (c6 i32 len, value)
+//!  metalayers: 93 | cd u16 bytes up to the dc | de u16 n | n x (aL name, d2 i32 offset) |
+//!              dc u16 n | n x (c6 i32 len, value)
 //!
 //!  index: a Blosc2 chunk; its data is an i64 for each chunk, little-endian
-//!       0 or more                  bytes from the end of the header to the chunk; in a sparse frame the number of its file
-//!       81 00 00 00 00 00 00 00    (highest byte first) not stored: zeros. 82: NaN. 84: uninitialized
+//!       0 or more                  bytes from the end of the header to the chunk;
+//!                                  in a sparse frame the number of its file
+//!       81 00 00 00 00 00 00 00    (highest byte first) not stored: zeros.
+//!                                  82: NaN. 84: uninitialized
 //!
 //!  trailer, counted from its start, then from the end of the file
 //!       0       2  94 | 01                   version 1
@@ -63,8 +67,9 @@
 //! The metalayer `b2nd`, or `caterva` in older files, makes a frame an array:
 //!
 //! ```text
-//!  b2nd     97 | 00 | n | 9n, n x (d3 i64) | 9n, n x (d2 i32) | 9n, n x (d2 i32) | 00 | db u32 length, dtype
 //!  caterva  95 | 00 | n |     shape        |   chunk shape    |   block shape
+//!  b2nd     97 | 00 | n | 9n, n x (d3 i64) | 9n, n x (d2 i32) | 9n, n x (d2 i32) |
+//!           00 | db u32 length, dtype
 //! ```
 //!
 //! `docs/frames.md` in the repository describes how files change, and lists what is not supported.

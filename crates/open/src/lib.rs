@@ -3,13 +3,13 @@
 //! ```text
 //!   a path ─────────── open, open_with ──┐
 //!   any ReadAt ─────── open_source ──────┤
-//!   inside a ReadAt ── open_within ──────┼──▶ probe ──▶ Family ──▶ Box<dyn Container>
-//!   any Store ──────── open_store ───────┤               outline, summary   what it contains
-//!   any Read ───────── open_stream ──────┘               verify             every chunk, checked
-//!                                                        copy               bytes of a Selection
-//!                                                        array              any box of elements
-//!                                                        columns, export    rows in batches
-//!                                                        members, member    inputs inside it
+//!   inside a ReadAt ── open_within ──────┼─▶ probe ─▶ Family ─▶ Box<dyn Container>
+//!   any Store ──────── open_store ───────┤            outline, summary   what it contains
+//!   any Read ───────── open_stream ──────┘            verify             every chunk, checked
+//!                                                     copy               bytes of a Selection
+//!                                                     array              any box of elements
+//!                                                     columns, export    rows in batches
+//!                                                     members, member    inputs inside it
 //! ```
 //!
 //! | a file that begins with, a directory that contains | [`Family`] | [`Kind`] |

@@ -7,15 +7,15 @@
 //!  "s3://bucket/prices"
 //!       │  Location: scheme, bucket and path; names in messages without secrets
 //!       ▼
-//!  Remote::find ─┬─ looks like a file ─► first request: 64 KiB, length, version ─► RemoteObject
-//!                ├─ otherwise ─────────► listing of the prefix ──────────────────► RemoteStore
+//!  Remote::find ─┬─ looks like a file ─► first request: 64 KiB, size, version ─► RemoteObject
+//!                ├─ otherwise ─────────► listing of the prefix ────────────────► RemoteStore
 //!                └─ neither ───────────► a path in an archive, "a.zip/inside"
 //!       │  read_at, read_ranges, will_read
 //!       ▼
-//!  Plan     ranges that readers have announced; fetched while at most half of the cache waits unused
+//!  Plan     ranges that readers announced; fetched while at most half the cache waits unused
 //!       ▼
-//!  Cache    bytes by URL, version and range: 64 MiB in memory, the least recently used go first
-//!       │  missing ranges: 64 KiB to 2 MiB a request, up to 32 at once, each with If-Match: ETag
+//!  Cache    bytes by URL, version, range: 64 MiB in memory, the least recently used go first
+//!       │  missing ranges: 64 KiB to 2 MiB a request, up to 32 at once, with If-Match: ETag
 //!       ▼
 //!  Bridge   a background thread with an async runtime ─► object_store ─► network
 //! ```

@@ -7,25 +7,28 @@
 //! # How a change is made
 //!
 //! ```text
-//!            one file: JournaledFile                      many files: JournaledStore
+//!           one file: JournaledFile                   many files: JournaledStore
 //!
-//!  files     NAME                the file                 .blpk/SALT-NUMBER   staged files, draft of the journal
-//!            NAME.blpk-journal   the new bytes            .blpk/journal       the steps of a committed change
-//!            NAME.blpk-history   old bytes for readers    .blpk/history       old bytes for readers
+//! files     NAME               the file               .blpk/SALT-NUMBER  staged files,
+//!                                                                        draft of the journal
+//!           NAME.blpk-journal  the new bytes          .blpk/journal      the steps of a
+//!                                                                        committed change
+//!           NAME.blpk-history  old bytes for readers  .blpk/history      old bytes for readers
 //!
-//!  1 stage   new bytes ──► journal                        new files ──► .blpk/SALT-NUMBER
-//!  2 sync    journal, folder                              staged files, journal, .blpk, root
-//!  3 commit  the file's first byte becomes "!"; sync      the draft is renamed to .blpk/journal; sync
-//!  4 apply   bytes ──► their places in the file; sync     files renamed, patched, removed; sync
-//!  5 finish  the first byte is restored; sync             .blpk/journal is removed; sync
+//! 1 stage   new bytes ──► journal                     new files ──► .blpk/SALT-NUMBER
+//! 2 sync    journal, folder                           staged files, journal, .blpk, root
+//! 3 commit  the file's first byte becomes "!"; sync   draft renamed to .blpk/journal; sync
+//! 4 apply   bytes ──► their places in the file; sync  files renamed, patched, removed; sync
+//! 5 finish  the first byte is restored; sync          .blpk/journal is removed; sync
 //!
-//!  crash before 3: the old content
-//!  crash after 3:  the new content: readers read through the journal, the next writer completes the change
+//! crash before 3: the old content
+//! crash after 3:  the new content: readers read through the journal,
+//!                 the next writer completes the change
 //!
-//!  journal   head 32 bytes                                head 68 bytes
-//!            bytes of all pieces                          steps: key, kind, lengths, checksums
-//!            index, 32 bytes a piece                      bytes of the patches
-//!            tail 148 bytes                               crc32, 4 bytes
+//! journal   head 32 bytes                             head 68 bytes
+//!           bytes of all pieces                       steps: key, kind, lengths, checksums
+//!           index, 32 bytes a piece                   bytes of the patches
+//!           tail 148 bytes                            crc32, 4 bytes
 //! ```
 //!
 //! `SALT` is a random number that identifies a writer. `docs/crash-safety.md` in the repository describes the

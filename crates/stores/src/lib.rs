@@ -7,29 +7,35 @@
 //! # The format
 //!
 //! ```text
-//!  NAME.b2d  a directory          NAME.b2z  a ZIP archive; its files are stored, never deflated
+//!  NAME.b2d  a directory       NAME.b2z  a ZIP archive; its files are stored, never deflated
 //!
 //!    dir/x.b2nd                    an array; its path in the tree is dir/x
 //!    dir/y.b2f, dir/z.b2b          a frame without a shape; objects, or batches of them
 //!    dir/__vlmeta__.b2f            the user's attributes of the folder, as vlmetalayers
-//!    tab/_meta.b2f                 makes tab a table; vlmetalayers kind, version, schema (JSON), value_epoch, ..
-//!    tab/_valid_rows.b2nd          bool for each position: true for a row, false for a deleted or unused one
+//!    tab/_meta.b2f                 makes tab a table; vlmetalayers kind, version,
+//!                                  schema (JSON), value_epoch, ..
+//!    tab/_valid_rows.b2nd          bool for each position: true for a row, false for a
+//!                                  deleted or unused one
 //!    tab/_vlmeta.b2f               the user's attributes of the table, as vlmetalayers
 //!    tab/_cols/..                  the columns, see below
 //!    tab/_indexes/..               indexes, which are ignored
-//!    embed.b2e                     at the root of every store: a frame that contains other frames
+//!    embed.b2e                     at the root of every store: a frame that holds other frames
 //!
 //!  embed.b2e, or NAME.b2e          elements of 1 byte, in chunks of 8192 bytes
 //!    metalayer b2tree, b2dict or b2embed          {version: 1}
-//!    vlmetalayer estore_metadata                  {embed_map: {"/n1": {offset, length}, ..}, current_offset}
+//!    vlmetalayer estore_metadata                  {embed_map: {"/n1": {offset, length}, ..},
+//!                                                  current_offset}
 //!    content                                      contiguous frames, each at its offset
 //!
 //!  columns: arrays of as many positions as _valid_rows
-//!    n.b2nd                        numbers, fixed-length strings, timestamps (int64), rows that are arrays
-//!    t.b2nd, t.utf8.b2nd           text: int64, where each row begins, and one more; uint8, the bytes
+//!    n.b2nd                        numbers, fixed-length strings, timestamps (int64),
+//!                                  rows that are arrays
+//!    t.b2nd, t.utf8.b2nd           text: int64, where each row begins, and one more;
+//!                                        uint8, the bytes
 //!    d.b2nd, d_dict.b2b            a dictionary: int32 codes, and the strings
-//!    o.b2b                         values of varying length: batches of MessagePack, one item for each row
-//!    n.notnull.b2nd                bool: false for a null. Absent until the first null is written
+//!    o.b2b                         values of varying length: batches of MessagePack,
+//!                                  one item for each row
+//!    n.notnull.b2nd                bool: false for a null. Absent until a null is written
 //! ```
 //!
 //! A file's path in the tree has no extension. In the name of a column, a dot separates folders: `p.q` is `_cols/p/q.b2nd`.

@@ -10,8 +10,8 @@
 //! offset   length   one member, in V3 (the default) or V2
 //! 0        32       header
 //! 32       m        metadata, if options has 0x02: JSON text in V2, a section in V3
-//! 32 + m   8 × e    offset table, if options has 0x01: the position of each chunk from the beginning
-//!                   of the member (i64); in V3, spare entries of -1 may follow
+//! 32 + m   8 × e    offset table, if options has 0x01: the position of each chunk from
+//!                   the beginning of the member (i64); in V3, spare entries of -1 may follow
 //! ...               chunks; each is a Blosc chunk, and the digest of its bytes (0 to 64 bytes)
 //! ...      16 + d   end mark and its digest, if the number of chunks was unknown in advance
 //! ```

@@ -27,32 +27,41 @@
 //!
 //! ```text
 //!  version 2                                        version 3
-//!    .zgroup      {"zarr_format": 2}                  zarr.json     {"zarr_format": 3, "node_type": "group", ..}
+//!    .zgroup      {"zarr_format": 2}                  zarr.json     {"zarr_format": 3,
+//!                                                                    "node_type": "group", ..}
 //!    .zattrs      the attributes of the group
 //!    .zmetadata   copies of all metadata below        (in zarr.json: "consolidated_metadata")
-//!    a/.zarray    the array a                         a/zarr.json   {"zarr_format": 3, "node_type": "array", ..}
+//!    a/.zarray    the array a                         a/zarr.json   {"zarr_format": 3,
+//!                                                                    "node_type": "array", ..}
 //!    a/.zattrs    its attributes                      (in zarr.json: "attributes")
 //!    a/0.1        a chunk: 0 on axis 0, 1 on axis 1   a/c/0/1       a chunk, or a shard
 //!
 //!  .zarray
-//!    {"zarr_format": 2, "shape": [1000, 50], "chunks": [100, 50], "dtype": "<f8", "order": "C", "filters": null,
-//!     "fill_value": 0, "compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0}}
+//!    {"zarr_format": 2, "shape": [1000, 50], "chunks": [100, 50], "dtype": "<f8",
+//!     "order": "C", "filters": null, "fill_value": 0,
+//!     "compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1,
+//!                    "blocksize": 0}}
 //!
 //!  zarr.json of an array
-//!    {"zarr_format": 3, "node_type": "array", "shape": [1000, 50], "data_type": "float64", "fill_value": 0,
+//!    {"zarr_format": 3, "node_type": "array", "shape": [1000, 50], "data_type": "float64",
+//!     "fill_value": 0,
 //!     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [100, 50]}},
 //!     "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-//!     "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "blosc", "configuration": {..}}],
+//!     "codecs": [{"name": "bytes", "configuration": {"endian": "little"}},
+//!                {"name": "blosc", "configuration": {..}}],
 //!     "attributes": {}, "dimension_names": ["row", "column"]}
 //!
 //!  a chunk file:  elements ─> transpose ─> bytes ─> blosc, gzip, zstd, zlib, lz4, crc32c
-//!    All chunks have the same shape; at the end of an axis they are padded. A chunk without a file has the fill value.
+//!    All chunks have the same shape; at the end of an axis they are padded.
+//!    A chunk without a file has the fill value.
 //!
 //!  a shard: a chunk file that consists of smaller chunks, each encoded on its own
-//!    chunk | chunk | ..                                           in any order
-//!    offset, length of chunk 0 | offset, length of chunk 1 | ..   the index: u64 each, in C order, at the end or the start;
-//!                                                                 2^64-1 twice: not stored
-//!    crc32c of the index                                          u32, little-endian, if the metadata names the codec
+//!    chunk | chunk | ..                            in any order
+//!    offset, length of chunk 0 | of chunk 1 | ..   the index: u64 each, in C order,
+//!                                                  at the end or the start;
+//!                                                  2^64-1 twice: not stored
+//!    crc32c of the index                           u32, little-endian,
+//!                                                  if the metadata names the codec
 //! ```
 //!
 //! `docs/zarr.md` in the repository lists the types and codecs that are read, and what is refused.
