@@ -240,7 +240,7 @@ fn an_ending_is_obeyed_or_refused() {
         .run([
             "dataset", "set", "t", "--column", "a", "--rows", "0..1", "t.csv",
         ])
-        .failed(2, "is that of a file of the format CSV");
+        .failed(2, "by its ending, 't.csv' is a file of the format CSV");
     assert_eq!(folder.names(), before);
     // A dataset, whatever it is made of.
     for source in ["t", "a.b2nd", "a.blp"] {
