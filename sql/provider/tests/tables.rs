@@ -424,10 +424,13 @@ async fn tables_without_rows_or_columns_have_answers() {
     assert!(none.column(1).is_null(0));
 }
 
+/// The name, the shape and the names of the axes of an array in a group.
+type Member<'a> = (&'a str, &'a [u64], Option<[&'a str; 2]>);
+
 #[tokio::test]
 async fn zarr_arrays_and_groups_are_tables() {
     let folder = TempDir::new().unwrap();
-    let make = |name: &str, members: &[(&str, &[u64], Option<[&str; 2]>)]| {
+    let make = |name: &str, members: &[Member<'_>]| {
         let at = path(&folder, name);
         fs::create_dir(&at).unwrap();
         let store = Arc::new(DiskStore::open(&at).unwrap());
