@@ -57,13 +57,14 @@ impl Ls {
         let opened = Opened::open(&self.path, session)?;
         let container = &opened.container;
         let all = container.outline().about(&opened.origin);
-        let folder = all.as_ref().ok().and_then(|all| all.layout) == Some("folder");
+        let is_folder = all.as_ref().ok().and_then(|all| all.layout) == Some("folder");
         let others = all.as_ref().map_or(0, |all| all.others);
         let mut members = Vec::new();
         let listed = container.members(&mut |path, outline| {
-            let path = match folder {
-                true => walk::join(&self.path, Path::new(path)),
-                false => PathBuf::from(path),
+            let path = if is_folder {
+                walk::join(&self.path, Path::new(path))
+            } else {
+                PathBuf::from(path)
             };
             let outline = outline.about(&Directory(&path));
             members.push((path, outline));
