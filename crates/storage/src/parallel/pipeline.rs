@@ -59,8 +59,10 @@ impl<J> Iterator for Submitted<J> {
 pub struct Pipeline<J, R> {
     threads: usize,
     make_worker: Arc<dyn Fn() -> Worker<J, R> + Send + Sync>,
-    /// The worker of the caller's thread, if no other thread works.
+    /// The worker of the caller's thread, if that works.
     own: Option<Worker<J, R>>,
+    /// Whether the caller is one of the threads.
+    helps: bool,
     queue: Arc<Queue<Submitted<J>, Result<R, Panicked>>>,
     crew: Vec<JoinHandle<()>>,
     /// The crew that does the jobs instead of own threads, and the task that does the next one.
@@ -83,6 +85,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             threads: threads.max(1),
             make_worker: Arc::new(move || Box::new(make_worker())),
             own: None,
+            helps: false,
             // The caller bounds the jobs under way.
             queue: Arc::new(Queue::new(Submitted(VecDeque::new()), u64::MAX)),
             crew: Vec::new(),
@@ -107,6 +110,14 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             let _: Result<bool, Infallible> = workers.lend(|| Ok(make()), act);
         };
         self.shared = Some((crew, Arc::new(do_next)));
+        self
+    }
+
+    /// Makes the caller one of the threads: it does jobs while it waits in [`next`](Self::next). For callers that have little
+    /// else to do, so that no more threads work than there are processors.
+    #[must_use]
+    pub fn with_caller(mut self) -> Self {
+        self.helps = true;
         self
     }
 
@@ -139,7 +150,8 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             crew.give(do_next);
             return;
         }
-        if self.crew.len() < self.threads && self.crew.len() <= self.under_way {
+        let hired = self.threads - usize::from(self.helps && self.threads > 1);
+        if self.crew.len() < hired && self.crew.len() <= self.under_way {
             self.hire();
         }
         if self.crew.is_empty() {
@@ -195,6 +207,17 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
         reason = "after the last result there may be more"
     )]
     pub fn next(&mut self) -> Option<Result<R, Panicked>> {
+        while self.helps {
+            let ready = self.take(false);
+            if ready.is_some() {
+                return ready;
+            }
+            let worker = self.own.get_or_insert_with(|| (self.make_worker)());
+            let act = |job| catch(|| Ok(worker(job)));
+            if !self.queue.run_next(Wait::Never, act) {
+                break;
+            }
+        }
         self.take(true)
     }
 
