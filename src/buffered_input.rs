@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::task::{Poll, ready};
 
 /// Bytes that are read at once by default.
-const BUFFER_LEN: usize = 256 << 10;
+pub(super) const BUFFER_LEN: usize = 256 << 10;
 
 /// Reads ahead into one buffer, which is allocated at the first read.
 pub(super) struct BufferedInput<R> {
@@ -18,6 +18,8 @@ pub(super) struct BufferedInput<R> {
     from: usize,
     to: usize,
     total: u64,
+    /// Those of them that were skipped.
+    skipped: u64,
 }
 
 impl<R> BufferedInput<R> {
@@ -33,6 +35,7 @@ impl<R> BufferedInput<R> {
             from: 0,
             to: 0,
             total: 0,
+            skipped: 0,
         }
     }
 
@@ -63,9 +66,22 @@ impl<R> BufferedInput<R> {
         self.to < self.buffer.len()
     }
 
+    /// Forgets the unused bytes, which are read again.
+    pub(super) fn unread(&mut self) {
+        self.total -= to_u64(self.to - self.from);
+        (self.from, self.to) = (0, 0);
+    }
+
     /// Counts bytes that were skipped instead of read.
     pub(super) fn passed(&mut self, count: u64) {
         self.total += count;
+        self.skipped += count;
+    }
+
+    /// Bytes that went through this buffer.
+    #[cfg(test)]
+    pub(super) fn read_or_copied(&self) -> u64 {
+        self.total - self.skipped
     }
 
     /// Bytes read so far.
@@ -106,6 +122,14 @@ impl<R> BufferedInput<R> {
             bytes.copy_to_slice(room);
         }
         self.filled(len);
+    }
+
+    /// Takes these few bytes, once all others are used.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.make_buffer();
+        slice_mut(&mut self.buffer, 0..bytes.len())?.copy_from_slice(bytes);
+        self.filled(bytes.len());
+        Ok(())
     }
 
     /// Allocates the buffer at its first use.

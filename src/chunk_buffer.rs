@@ -5,7 +5,7 @@ use bloscpack_error::checked::{slice, slice_mut};
 use bloscpack_error::{Error, IoSide, Result};
 
 /// The most room that is allocated before any byte has arrived.
-const FIRST_ROOM: usize = 1 << 20;
+const FIRST_ROOM: usize = 2 << 20;
 
 /// A buffer that is filled from the front and zeroed only where it grows.
 #[derive(Default)]

@@ -1,6 +1,7 @@
-//! Sources that can be read at any position. Several threads read small chunks ahead, in windows; the workers read large chunks
-//! themselves.
+//! Sources that are read at positions. The workers read large chunks, and [`runs`](super::runs) of small ones whose places a table
+//! states; other chunks arrive in windows that several threads read ahead.
 
+use super::runs::Ways;
 use super::settings::Settings;
 use super::windows::Windows;
 use super::{Engine, State};
@@ -21,15 +22,15 @@ const WORTH_SKIPPING: u64 = 32 << 10;
 
 /// A source that the workers read at positions, while the engine's reader returns its bytes in order.
 pub(super) struct Bodies<R> {
-    source: SharedSource,
+    pub source: SharedSource,
     /// From the first byte of the reader to the end that the source had when reading began.
-    extent: Range<u64>,
-    /// Moves the reader forward.
-    skip: fn(&mut R, u64) -> io::Result<()>,
+    pub extent: Range<u64>,
+    /// Moves the reader to a byte of the source.
+    pub seek: fn(&mut R, u64) -> io::Result<()>,
     /// Bytes to read at once.
-    ahead: usize,
+    pub ahead: usize,
     /// The windows that are read ahead, once a chunk has proved short.
-    windows: Option<Windows>,
+    pub windows: Option<Windows>,
 }
 
 impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
@@ -39,18 +40,17 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
         let mut reader = SourceReader::new(Arc::clone(&source));
         reader.seek(SeekFrom::Start(from)).reading()?;
         let mut engine = Self::new(reader, settings);
-        let skip = |reader: &mut SourceReader<Arc<S>>, count: u64| {
-            let here = reader.stream_position()?;
-            // The skipped bytes are in the source, so the sum is a position in it.
-            reader.seek(SeekFrom::Start(here + count)).map(|_| ())
+        let seek = |reader: &mut SourceReader<Arc<S>>, place| {
+            reader.seek(SeekFrom::Start(place)).map(|_| ())
         };
         engine.bodies = Some(Bodies {
             source,
             extent,
-            skip,
+            seek,
             ahead: usize::MAX,
             windows: None,
         });
+        engine.ways = Ways::Open;
         Ok(engine)
     }
 }
@@ -59,10 +59,24 @@ impl<R> Engine<R> {
     /// Skips the body of a chunk that has just begun, if its worker reads it or the range of the options excludes it.
     pub(super) fn skip_body(&mut self) -> Result<()> {
         let left = self.parser.body_left();
+        if left > 0
+            && let Some(gathering) = &mut self.gathering
+            && let Some(decoded) = gathering.decoded.take()
+        {
+            self.pass(&decoded)?;
+            if let Some(gathering) = &mut self.gathering {
+                gathering.decoded = Some(decoded);
+            }
+            return Ok(());
+        }
+        let may_run = self.may_run();
+        let digest_len = self.parser.header().checksum.digest_len();
         let Some(bodies) = &mut self.bodies else {
             return Ok(());
         };
         let is_worth = match self.gathering {
+            // Runs begin right after a digest.
+            Some(_) if may_run => left > 0,
             // Do not read bytes again that windows read ahead.
             Some(_) => left >= WORTH_FETCHING && bodies.windows.is_none(),
             None => left >= WORTH_SKIPPING,
@@ -75,7 +89,12 @@ impl<R> Engine<R> {
         if there >= left {
             return Ok(());
         }
-        (bodies.ahead, bodies.windows) = (AHEAD, None);
+        bodies.windows = None;
+        bodies.ahead = match (may_run, digest_len) {
+            (false, _) => AHEAD,
+            (true, 0) => usize::MAX,
+            (true, len) => len,
+        };
         // All bytes read so far are used here: the rest of the body begins at the next one.
         let begin = bodies.extent.start + self.input.total();
         let rest = left - there;
@@ -92,7 +111,7 @@ impl<R> Engine<R> {
         // Do not skip past the end: those bytes are missing. The subtraction saturates, since a source that has grown may have
         // been read past this end.
         let far = rest.min(bodies.extent.end.saturating_sub(begin));
-        (bodies.skip)(self.input.get_mut(), far).reading()?;
+        (bodies.seek)(self.input.get_mut(), begin + far).reading()?;
         self.input.passed(self.parser.skip(far));
         Ok(())
     }
@@ -101,6 +120,9 @@ impl<R> Engine<R> {
 impl<R: Read> Engine<R> {
     /// Reads more of a source that can be read at any position.
     pub(super) fn read_file(&mut self) -> Result<()> {
+        if self.next_of_run()? {
+            return Ok(());
+        }
         let Some(bodies) = &mut self.bodies else {
             return Err(Error::bug("a source without positions"));
         };
@@ -117,7 +139,8 @@ impl<R: Read> Engine<R> {
                         // The source has become shorter: read on as long as bytes follow.
                         (bodies.windows, bodies.extent.end) = (None, here);
                     }
-                    (bodies.skip)(self.input.get_mut(), to_u64(window.bytes.len())).reading()?;
+                    let end = here + to_u64(window.bytes.len());
+                    (bodies.seek)(self.input.get_mut(), end).reading()?;
                     if self.input.replace(&mut window.bytes) {
                         if let Some(windows) = &mut bodies.windows {
                             windows.put_back(window.bytes);

@@ -1,7 +1,7 @@
 //! [`Dispatcher`]: passes chunks to the workers, and takes the results in order.
 
 use super::buffer_pool::MIN_COUNTED;
-use super::worker::{Job, Outcome};
+use super::worker::{Done, Job, Outcome};
 use bloscpack_error::checked::to_usize;
 use bloscpack_storage::parallel::{BATCH, Panicked, Pipeline};
 use std::collections::VecDeque;
@@ -48,6 +48,11 @@ impl Dispatcher {
         if self.batched >= BATCH {
             self.send();
         }
+    }
+
+    /// Takes a chunk that is done, while no others are under way.
+    pub(super) fn add_done(&mut self, done: Done) {
+        self.ready.push_back(Ok(done));
     }
 
     /// Sends the batch to a worker. Returns false if it is empty.

@@ -1,6 +1,6 @@
 //! The members of an input: their headers and metadata.
 
-use super::{Engine, State, Wanted, Warning};
+use super::{Engine, State, Wanted, Warning, Ways};
 use bloscpack_error::Result;
 use bloscpack_wire::{
     Form, FormatError, Header, Metadata, MetadataHeader, NumpyArray, ParseError, Position, Section,
@@ -75,6 +75,9 @@ impl<R> Engine<R> {
             content_at: self.content,
             array: None,
         };
+        if self.bodies.is_some() {
+            self.ways = Ways::Open;
+        }
         self.first.get_or_insert(FirstMember {
             header,
             metadata: None,

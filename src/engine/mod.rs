@@ -10,7 +10,7 @@
 //! has flushed it.
 //!
 //! If the source can be read at any position, only the bytes around the chunks pass through the parser; the workers read the
-//! [`bodies`] themselves.
+//! [`bodies`] themselves, or, where a table states the places of the chunks, whole [`runs`] of them.
 
 mod bodies;
 mod buffer_pool;
@@ -19,6 +19,7 @@ mod large;
 mod member;
 #[cfg(feature = "aio")]
 mod poll;
+mod runs;
 mod settings;
 mod windows;
 mod worker;
@@ -41,6 +42,7 @@ use member::CurrentMember;
 pub(super) use member::FirstMember;
 #[cfg(feature = "aio")]
 pub(super) use poll::Feed;
+use runs::{Decoded, Ways};
 pub(super) use settings::{Settings, Wanted};
 use std::io::{self, Read};
 use std::ops::Range;
@@ -58,6 +60,8 @@ struct Gathering {
     chunk: ChunkBuffer,
     /// The range of the source that the worker reads, if the bytes do not pass through the parser.
     fetch: Option<Fetch>,
+    /// Its content, if a worker has decoded it.
+    decoded: Option<Decoded>,
 }
 
 /// The state of an engine.
@@ -99,6 +103,9 @@ pub(super) enum Turn {
 pub(super) struct Engine<R> {
     input: BufferedInput<R>,
     bodies: Option<Bodies<R>>,
+    ways: Ways,
+    /// The next chunk, if a worker has decoded it.
+    decoded: Option<Decoded>,
     parser: Parser,
     settings: Settings,
     state: State,
@@ -140,6 +147,8 @@ impl<R> Engine<R> {
                 None => BufferedInput::new(reader),
             },
             bodies: None,
+            ways: Ways::Closed,
+            decoded: None,
             parser,
             settings,
             state,
@@ -202,16 +211,12 @@ impl<R> Engine<R> {
     pub(super) fn content(&self) -> u64 {
         self.content
     }
-
-    /// Takes back the buffer of a piece.
-    pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
-        self.content_buffers.put(buffer);
-    }
-
     /// Takes a piece from a finished job, and its buffer for reuse. After a read error of the worker, the engine is broken.
     fn deliver(&mut self, done: Done) -> Result<Piece> {
         let done = self.take_piece(done);
-        self.chunk_buffers.put(done.chunk);
+        if done.chunk.capacity() > 0 {
+            self.chunk_buffers.put(done.chunk);
+        }
         if done.piece.is_err() {
             self.state = State::Broken(unreadable);
         }
@@ -314,6 +319,7 @@ impl<R> Engine<R> {
         let mut unused = self.input.unused()?;
         let event = self.parser.parse(&mut unused);
         let left = unused.len();
+        let is_first_chunk = matches!(event, Ok(Event::ChunksBegin));
         match event {
             Ok(Event::ChunkData(data)) => {
                 let here = self.gathering.as_mut();
@@ -347,6 +353,9 @@ impl<R> Engine<R> {
             }
         }
         self.input.keep(left);
+        if is_first_chunk {
+            self.unread()?;
+        }
         self.skip_body()?;
         Ok(false)
     }
@@ -392,9 +401,13 @@ impl<R> Engine<R> {
         let Some(wanted) = self.wanted(begin, header.nbytes) else {
             return Ok(());
         };
-        let mut chunk = self.chunk_buffers.take(to_usize(header.ctbytes));
-        chunk.clear();
-        chunk.put(bytes)?;
+        let decoded = self.decoded.take();
+        let mut chunk = ChunkBuffer::default();
+        if decoded.is_none() {
+            chunk = self.chunk_buffers.take(to_usize(header.ctbytes));
+            chunk.clear();
+            chunk.put(bytes)?;
+        }
         let info = ChunkInfo {
             position: self.parser.position(),
             content: begin..self.content,
@@ -407,6 +420,7 @@ impl<R> Engine<R> {
             wanted,
             chunk,
             fetch: None,
+            decoded,
         });
         Ok(())
     }
@@ -429,10 +443,24 @@ impl<R> Engine<R> {
             wanted,
             chunk,
             fetch,
+            decoded,
         }) = self.gathering.take()
         else {
             return;
         };
+        if let Some(decoded) = decoded {
+            let piece = Piece {
+                info,
+                buffer: decoded.buffer,
+                len: decoded.len,
+                result: decoded.result,
+            };
+            self.dispatcher.add_done(Done {
+                chunk,
+                piece: Ok(piece),
+            });
+            return;
+        }
         let checksum = self.parser.header().checksum;
         let len = wanted.end - wanted.start;
         let is_large = len > LARGE;

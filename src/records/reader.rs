@@ -5,11 +5,13 @@ use crate::Options;
 use crate::engine::{Engine, Piece, Settings, Wanted, Warning};
 use bloscpack_error::checked::{in_memory, slice, to_usize};
 use bloscpack_error::{Error, Result};
+use bloscpack_storage::{ReadAt, SourceReader};
 use bloscpack_wire::{
     Form, FormatError, Header, Metadata, PackHead, ParseError, Position, Section,
 };
 use bytes::Bytes;
 use std::io::Read;
+use std::sync::Arc;
 
 /// Reads the records of a Bloscpack input in order: from a pipe, a socket or a file, with any number of concatenated members,
 /// packed or not.
@@ -103,6 +105,29 @@ impl OpenChunk {
         self.taken += 1;
         self.at = end;
         Ok(Some(record))
+    }
+}
+
+impl<S: ReadAt + Send + Sync + 'static> RecordReader<SourceReader<Arc<S>>> {
+    /// Creates a reader of a source that can be read at any position, whose threads also read it: faster than
+    /// [`with_options`](RecordReader::with_options) for a file.
+    ///
+    /// ```
+    /// use bloscpack::{Options, records::{RecordReader, RecordWriter}};
+    /// use std::sync::Arc;
+    /// let mut writer = RecordWriter::builder().write_to(Vec::new())?;
+    /// writer.push("a record")?;
+    /// let file = Arc::new(writer.finish()?);
+    /// let mut reader = RecordReader::from_source(file, Options::new().threads(2))?;
+    /// assert_eq!(reader.next_record()?, Some(&b"a record"[..]));
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any error of asking the source for its size.
+    pub fn from_source(source: Arc<S>, options: Options) -> Result<Self> {
+        let settings = Settings::new(Wanted::Records, options);
+        Ok(Self::with_engine(Engine::at(source, 0, settings)?))
     }
 }
 

@@ -15,13 +15,14 @@ mod verifier;
 pub use super::damages::Damage;
 
 use super::damages::{Finding, Recovery, examine, holds_chunks};
-use super::engine::Warning;
+use super::engine::{Engine, Settings, Wanted, Warning};
 use crate::Options;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt, SourceReader};
 use bloscpack_wire::{FormatError, ParseError};
 use std::io::Read;
 use std::ops::Range;
+use std::sync::Arc;
 use stop::Stop;
 use verifier::Verifier;
 
@@ -97,7 +98,8 @@ pub fn verify<R: Read>(
         count += 1;
         take(damage)
     };
-    let (mut report, stop) = Verifier::run(reader, options, &mut take)?;
+    let engine = Engine::new(reader, settings(options)?);
+    let (mut report, stop) = Verifier::run(engine, &mut take)?;
     stop.map_or(Ok(()), take)?;
     report.damage_count = count;
     Ok(report)
@@ -133,18 +135,66 @@ pub fn verify_at<S: ReadAt + ?Sized>(
     options: &Options,
     mut take: impl FnMut(Damage) -> Result<()>,
 ) -> Result<Report> {
+    let walk = |take: Take<'_>| {
+        let reader = SourceReader::new(ReadAhead::new(source, 0));
+        Verifier::run(Engine::new(reader, settings(options)?), take)
+    };
+    check(&source, options, walk, &mut take)
+}
+
+/// As [`verify_at`], for a source that threads share: those that check the chunks also read them, which is faster for a file.
+///
+/// ```
+/// use bloscpack::{Options, verify::verify_source};
+/// use std::sync::Arc;
+/// let file = Arc::new(bloscpack::compress(&[1; 5000])?);
+/// let report = verify_source(&file, &Options::new().threads(2), |_| Ok(()))?;
+/// assert!(report.is_sound());
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the same errors as [`verify`].
+pub fn verify_source<S: ReadAt + Send + Sync + 'static>(
+    source: &Arc<S>,
+    options: &Options,
+    mut take: impl FnMut(Damage) -> Result<()>,
+) -> Result<Report> {
+    let walk = |take: Take<'_>| {
+        let engine = Engine::at(Arc::clone(source), 0, settings(options)?)?;
+        Verifier::run(engine, take)
+    };
+    check(&**source, options, walk, &mut take)
+}
+
+fn settings(options: &Options) -> Result<Settings> {
+    options.hashers.check()?;
+    Ok(Settings::new(Wanted::Chunks, options.clone()))
+}
+
+/// Walks over a source, and looks for chunks in it where its structure is damaged.
+fn check<S: ReadAt>(
+    source: &S,
+    options: &Options,
+    walk: impl Fn(Take<'_>) -> Result<(Report, Option<Damage>)>,
+    take: Take<'_>,
+) -> Result<Report> {
     let mut count = 0;
-    let mut report = check(&source, options, &mut |damage| {
+    let mut counted = |damage| {
         count += 1;
         take(damage)
-    })?;
+    };
+    let mut report = check_all(source, options, walk, &mut counted)?;
     report.damage_count = count;
     Ok(report)
 }
 
-fn check<S: ReadAt>(source: &S, options: &Options, take: Take<'_>) -> Result<Report> {
-    let walk =
-        |take: Take<'_>| Verifier::run(SourceReader::new(ReadAhead::new(source, 0)), options, take);
+fn check_all<S: ReadAt>(
+    source: &S,
+    options: &Options,
+    walk: impl Fn(Take<'_>) -> Result<(Report, Option<Damage>)>,
+    take: Take<'_>,
+) -> Result<Report> {
     let scan = |take: Take<'_>| {
         let scanned = examine(source, options, &mut |found| match found {
             Finding::Damage(damage) => take(damage),

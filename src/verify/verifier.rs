@@ -1,9 +1,8 @@
 //! [`Verifier`]: reads an input in order, counts sound chunks, and passes damages on.
 
 use super::{KEPT, Report, Take};
-use crate::Options;
 use crate::damages::Damage;
-use crate::engine::{ChunkInfo, Engine, Piece, Settings, Wanted};
+use crate::engine::{ChunkInfo, Engine, Piece};
 use crate::records::{Numbers, RecordTally};
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
@@ -24,13 +23,9 @@ pub(super) struct Verifier<'a> {
 impl<'a> Verifier<'a> {
     /// Reads all of an input. The damage to the structure at which reading ended is returned, not passed on.
     pub(super) fn run<R: Read>(
-        reader: R,
-        options: &Options,
+        mut engine: Engine<R>,
         take: Take<'a>,
     ) -> Result<(Report, Option<Damage>)> {
-        options.hashers.check()?;
-        let settings = Settings::new(Wanted::Chunks, options.clone());
-        let mut engine = Engine::new(reader, settings);
         let mut verifier = Self {
             report: Report::default(),
             tally: RecordTally::default(),

@@ -21,6 +21,7 @@ mod reads;
 mod records;
 mod records_socket;
 mod roundtrip;
+mod runs;
 mod sides;
 mod tune;
 mod varlen_proposal;

@@ -19,7 +19,7 @@ use golden::{Random, corpus, goldens};
 use testkit::golden;
 
 /// The content up to an error, and the warnings, or the category and the text of the error.
-type Outcome = (Vec<u8>, Result<Vec<String>, (Category, String)>);
+pub type Outcome = (Vec<u8>, Result<Vec<String>, (Category, String)>);
 
 fn outcome<R: Read>(mut decoder: Decoder<R>) -> Outcome {
     let mut content = Vec::new();
@@ -29,12 +29,12 @@ fn outcome<R: Read>(mut decoder: Decoder<R>) -> Outcome {
     (content, result.map(|_| warnings).map_err(told))
 }
 
-fn in_order(builder: Options, file: &[u8]) -> Outcome {
+pub fn in_order(builder: Options, file: &[u8]) -> Outcome {
     outcome(Decoder::with_options(file, builder))
 }
 
 /// Reads the file after some bytes that are not part of it.
-fn at_positions(builder: Options, file: &[u8]) -> Outcome {
+pub fn at_positions(builder: Options, file: &[u8]) -> Outcome {
     let source = [b"not its own".as_slice(), file].concat();
     outcome(Decoder::from_source(Arc::new(source), 11, builder).unwrap())
 }
@@ -208,7 +208,9 @@ impl Watched {
 
 impl ReadAt for Watched {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        if (at..at + buf.len() as u64).contains(&self.fails_at) {
+        // As a disk: the bytes before the fault, and then the error.
+        let good = self.fails_at.checked_sub(at).unwrap_or(u64::MAX);
+        if good == 0 {
             return Err(io::Error::other("planted"));
         }
         // Never all at once.
@@ -218,7 +220,8 @@ impl ReadAt for Watched {
         } else {
             buf.len()
         };
-        let most = self.ends_at.saturating_sub(at).min(len as u64) as usize;
+        let most = self.ends_at.saturating_sub(at).min(good);
+        let most = most.min(len as u64) as usize;
         let len = self.bytes.read_at(at, &mut buf[..most])?;
         self.read.fetch_add(len as u64, Ordering::Relaxed);
         Ok(len)

@@ -125,7 +125,8 @@ fn content_by_position() {
     }
 }
 
-/// The parser's thread waits for two reads, however many there are: with more threads it goes faster.
+/// Other threads read, too, however many reads there are: with more threads it goes faster. Of a file, the parser's thread reads
+/// its share; of a stream, it only waits.
 #[test]
 fn content_in_order() {
     for (kind, file) in [("file", &*FILE), ("stream", &*STREAM)] {
@@ -144,7 +145,8 @@ fn content_in_order() {
             io::copy(&mut decoder, &mut io::sink()).unwrap();
             let reads = source.take();
             row("Decoder::from_source", reads, 4);
-            assert!(threads == 1 || reads.own <= 4, "{reads:?}");
+            let most = if kind == "file" { reads.calls - 1 } else { 4 };
+            assert!(threads == 1 || reads.own <= most, "{reads:?}");
             verify::verify_at(&source, &Options::new().threads(threads), |_| Ok(())).unwrap();
             row("verify_at", source.take(), 8);
         }
