@@ -15,7 +15,7 @@ use crate::{Container, Kind, Outline, Part, Report, Selection, text};
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordReader};
 use bloscpack::survey::{Member, each_member, each_member_of_file};
-use bloscpack::verify::{Damage, verify, verify_at};
+use bloscpack::verify::{Damage, verify, verify_source};
 use bloscpack::{Decoder, Watch};
 use bloscpack_array::{Array, Attributes};
 use bloscpack_error::{Error, Result};
@@ -23,8 +23,8 @@ use bloscpack_storage::SharedSource;
 use bloscpack_storage::{ReadAt as _, SourceReader};
 use bloscpack_wire::{Form, Offsets};
 use serde_json::json;
-use std::io::Write;
-use std::sync::OnceLock;
+use std::io::{Read, Write};
+use std::sync::{Arc, OnceLock};
 
 /// Ranges of more bytes are read in order with several threads, if they begin early enough in the file.
 const LONG: u64 = 64 << 20;
@@ -77,7 +77,24 @@ impl BloscpackFile {
         if let Part::Bytes(bounds) = part {
             options = options.range(bounds.range());
         }
-        let mut decoder = Decoder::with_options(self.bytes.reader()?, options);
+        match self.bytes.source() {
+            Some(source) => {
+                let source = Arc::new(Arc::clone(source));
+                self.copy_decoded(Decoder::from_source(source, 0, options)?, part, to)
+            }
+            None => {
+                let decoder = Decoder::with_options(self.bytes.reader()?, options);
+                self.copy_decoded(decoder, part, to)
+            }
+        }
+    }
+
+    fn copy_decoded<R: Read>(
+        &self,
+        mut decoder: Decoder<R>,
+        part: &Part,
+        to: &mut dyn Write,
+    ) -> Result<u64> {
         let done = decoder.copy_to(to);
         self.bytes.warn(decoder.warnings());
         part.check(done?, decoder.passed())
@@ -178,7 +195,7 @@ impl Container for BloscpackFile {
     fn verify_with(&self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
         let options = self.bytes.options.clone();
         let report = match self.bytes.source() {
-            Some(source) => verify_at(source, &options, take),
+            Some(source) => verify_source(&Arc::new(Arc::clone(source)), &options, take),
             None => verify(self.bytes.reader()?, &options, take),
         };
         report.map(Report::from)

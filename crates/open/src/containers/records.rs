@@ -10,6 +10,7 @@ use bloscpack_wire::internal::to_u64;
 use std::cell::RefCell;
 use std::io::{self, BufWriter, Read, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The size of the output buffer. A longer record is written directly.
 const BUFFER_LEN: usize = 256 << 10;
@@ -99,9 +100,24 @@ fn in_order(file: &Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> {
         Part::Bytes(bounds) => bounds.range(),
         _ => 0..u64::MAX,
     };
+    if let Some(source) = file.source() {
+        // Reading a file never has to wait for its writer, so nothing is flushed before it.
+        let source = Arc::new(Arc::clone(source));
+        let reader = RecordReader::from_source(source, file.options.clone())?;
+        return copy_and_warn(file, wanted, reader, out);
+    }
     let reader = file.reader()?;
     let reader = FlushingReader { reader, out };
-    let mut reader = RecordReader::with_options(reader, file.options.clone());
+    let reader = RecordReader::with_options(reader, file.options.clone());
+    copy_and_warn(file, wanted, reader, out)
+}
+
+fn copy_and_warn(
+    file: &Bytes,
+    wanted: Range<u64>,
+    mut reader: RecordReader<impl Read>,
+    out: &Out<'_>,
+) -> Result<(u64, u64)> {
     let done = copy_range(wanted, &mut reader, out);
     file.warn(reader.warnings());
     done

@@ -1,6 +1,7 @@
 //! `blpk records unpack`: writes the records of a file or stream as plain bytes.
 
 use std::cell::RefCell;
+use std::io::Read;
 use std::path::PathBuf;
 
 use bloscpack::{error::IoSide as _, follow::RecordFollower, records::RecordReader};
@@ -11,8 +12,8 @@ use super::plain::SeparatorArgs;
 use super::plain::{FlushingReader, RecordOutput};
 use crate::args;
 use crate::command::{bloscpack_file, follow};
-use crate::failure::{About as _, Failure};
-use crate::input::{self, Input, InputReader, STANDARD};
+use crate::failure::{About as _, Failure, Subject as _};
+use crate::input::{self, Input, STANDARD};
 use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -72,22 +73,33 @@ impl Unpack {
         )?;
         let out = RefCell::new(RecordOutput::new(output, self.separator.separator()));
         let progress = Progress::new(session, input.length());
-        let mut reader = RecordReader::with_options(
-            FlushingReader {
-                reader: input.reader(&progress),
-                out: &out,
-            },
-            session
-                .options()
-                .threads(session.threads)
-                .allow_unterminated(self.allow_unterminated),
-        );
-        let done = copy(&mut reader, &out, &input, session);
+        let options = session
+            .options()
+            .threads(session.threads)
+            .allow_unterminated(self.allow_unterminated);
+        let located = input.located(&progress);
+        let (done, records, read) = match located {
+            // Reading a file never has to wait for its writer, so nothing is flushed before it.
+            Some((file, _)) => {
+                let reader = RecordReader::from_source(file, options);
+                let reader = reader.map_err(|error| input.explain(error.into()))?;
+                unpack(reader, &out, &input, session)
+            }
+            None => {
+                let reader = FlushingReader {
+                    reader: input.reader(&progress),
+                    out: &out,
+                };
+                unpack(
+                    RecordReader::with_options(reader, options),
+                    &out,
+                    &input,
+                    session,
+                )
+            }
+        };
         let done = done.about(&out.borrow().output().made_from(&input));
         progress.finish();
-        session.warnings(&input.name(), reader.warnings());
-        let (records, read) = (reader.records(), reader.total_in());
-        drop(reader);
         let made = out.into_inner().finish(done, session)?;
         session.done(format_args!(
             "{}, {}, {} unpacked to {}, {},",
@@ -147,9 +159,20 @@ fn write_new(
     Ok(follow::wait(follower, out.output(), name, session).reading()?)
 }
 
-/// Writes all records.
-fn copy(
-    reader: &mut RecordReader<FlushingReader<'_, InputReader<'_>>>,
+/// Writes all records. Returns how that ended, the number of records, and the bytes that were read.
+fn unpack<R: Read>(
+    mut reader: RecordReader<R>,
+    out: &RefCell<RecordOutput>,
+    input: &Input,
+    session: &Session,
+) -> (Result<(), Failure>, u64, u64) {
+    let done = copy(&mut reader, out, input, session);
+    session.warnings(&input.name(), reader.warnings());
+    (done, reader.records(), reader.total_in())
+}
+
+fn copy<R: Read>(
+    reader: &mut RecordReader<R>,
     out: &RefCell<RecordOutput>,
     input: &Input,
     session: &Session,
