@@ -1,4 +1,9 @@
 //! Tests that chunks read in runs, by the places that a table states, give what reading in order gives, whatever is damaged.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "made-up data may be cut as it likes"
+)]
 
 use super::positions::{at_positions, in_order};
 use bloscpack::records::{RecordReader, RecordWriter};

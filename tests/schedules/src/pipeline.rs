@@ -101,6 +101,11 @@ pub fn models(models: &Models) {
     check("dropped with jobs under way", (Ok, dropped));
     check("dropped with results not taken", (Ok, not_taken));
     check("a job done here", (Ok, done_here));
+    check("the caller helps", (Ok, helped));
+    check(
+        "the caller helps past a panic",
+        (second_panics, helped_past_a_panic),
+    );
     check("polled by a task", (Ok, polled_in_order));
     check("dropped on a crew", (Ok, dropped_on_a_crew));
     check("a panic on a crew", (second_panics, past_a_panic_of_a_crew));
@@ -173,6 +178,14 @@ fn in_order(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {
     (0..3).for_each(|n| pipeline.submit(alive.job(n)));
     assert_eq!(all(&mut pipeline), [0, 1, 2].map(|n| Some(Ok(n))));
     assert_eq!(pipeline.under_way(), 0);
+}
+
+fn helped(alive: &Alive, pipeline: Pipeline<Job, Outcome>) {
+    in_order(alive, pipeline.with_caller());
+}
+
+fn helped_past_a_panic(alive: &Alive, pipeline: Pipeline<Job, Outcome>) {
+    past_a_panic(alive, pipeline.with_caller());
 }
 
 fn as_they_are_ready(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {

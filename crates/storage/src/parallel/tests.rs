@@ -103,8 +103,10 @@ fn square(n: u64) -> u64 {
 
 #[test]
 fn results_of_a_pipeline_come_in_the_order_of_the_jobs() {
-    for threads in [1, 2, 8] {
-        let mut pipeline = Pipeline::new(threads, || square);
+    let made = [1, 2, 8].map(|threads| (threads, Pipeline::new(threads, || square)));
+    let helped =
+        [1, 2, 8].map(|threads| (threads, Pipeline::new(threads, || square).with_caller()));
+    for (threads, mut pipeline) in made.into_iter().chain(helped) {
         let mut results = Vec::new();
         for n in 0..200 {
             while pipeline.is_full() {
@@ -131,7 +133,7 @@ fn one_thread_works_without_starting_any() {
 fn a_panic_is_an_error_of_its_job_in_a_pipeline_and_hangs_nothing() {
     for threads in [1, 2] {
         let work = || |n: u32| if n == 1 { panic!("planted") } else { n };
-        let mut pipeline = Pipeline::new(threads, work);
+        let mut pipeline = Pipeline::new(threads, work).with_caller();
         (0..4).for_each(|n| pipeline.submit(n));
         let results: Vec<_> = std::iter::from_fn(|| pipeline.next())
             .map(|r| r.ok())
