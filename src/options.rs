@@ -14,7 +14,7 @@ use std::{fmt, io};
 ///
 /// | option | default | used by |
 /// |---|---|---|
-/// | [`threads`](Self::threads()) | 1; all processors for arrays | [`Decoder`], [`RecordReader`], editors, arrays |
+/// | [`threads`](Self::threads()) | 1; all processors for arrays | [`Decoder`], [`RecordReader`], [`IndexedReader`], editors, arrays |
 /// | [`limits`](Self::limits()) | [`Limits::new`] | all |
 /// | [`hashers`](Self::hashers()) | built in | readers and editors of Bloscpack files |
 /// | [`cache`](Self::cache()) | 16 to 256 MiB | readers by position, datasets, writers of frames |

@@ -29,7 +29,7 @@ use super::engine::Warning;
 use crate::Options;
 use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{ReadAhead, ReadAt};
+use bloscpack_storage::{ReadAhead, ReadAt, parallel};
 use bloscpack_wire::{Header, Limit, Metadata};
 use bytes::Bytes;
 use cache::Cache;
@@ -87,6 +87,8 @@ pub struct IndexedReader<S> {
     options: Options,
 }
 
+/// The least length of the parts of a buffer that several threads fill.
+const PART: u64 = 1 << 20;
 /// Bytes of decoded chunks that are kept by default.
 const CACHE: usize = 16 << 20;
 
@@ -262,21 +264,51 @@ impl<S: ReadAt> IndexedReader<S> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the source, and the error of the first damaged chunk that is read. Bytes before it may have been
-    /// written to `buf`.
+    /// Returns any error of the source, and the error of the first damaged chunk that is read. Bytes before and after it may
+    /// have been written to `buf`.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
-        let (mut at, mut done) = (at, 0);
-        let source = ReadAhead::new(&self.source, 0);
-        self.announce(&source, at..at.saturating_add(to_u64(buf.len())));
+        let left = self.content_len().saturating_sub(at);
+        let len = in_memory(left.min(to_u64(buf.len())))?;
+        let buf = slice_mut(buf, 0..len)?;
+        self.announce(&self.source, at..at.saturating_add(to_u64(len)));
+        let parts = match self.options.codec_threads() {
+            1 => vec![(at, buf)],
+            _ => self.parts(at, buf),
+        };
+        let fill = |(at, part): (u64, &mut [u8])| self.fill(at, part);
+        parallel::for_each(self.options.codec_threads(), parts.into_iter(), fill)?;
+        Ok(len)
+    }
+
+    /// Divides a buffer for content from `at` on into parts of 1 MiB or more, which end where chunks end.
+    fn parts<'a>(&self, mut at: u64, mut buf: &'a mut [u8]) -> Vec<(u64, &'a mut [u8])> {
+        let mut parts = Vec::new();
+        // Whoever reads a chunk reports why it has no place.
+        while let Some(chunk) = self.index.chunk_at(at.saturating_add(PART))
+            && let Ok(Some(content)) = self.chunk_range(chunk)
+            && let Ok(len) = in_memory(len_of(&(at..content.end)))
+            && len < buf.len()
+        {
+            let (part, rest) = std::mem::take(&mut buf).split_at_mut(len);
+            parts.push((at, part));
+            (at, buf) = (content.end, rest);
+        }
+        parts.push((at, buf));
+        parts
+    }
+
+    /// Fills all of a buffer with content from `at` on.
+    fn fill(&self, mut at: u64, buf: &mut [u8]) -> Result<()> {
+        let (source, mut done) = (ReadAhead::new(&self.source, 0), 0);
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let len = self.read_in_chunk(&source, at, rest, false).reading()?;
             if len == 0 {
-                break;
+                return Err(Error::bug(format!("content ends at byte {at}")));
             }
             done += len;
             at += to_u64(len);
         }
-        Ok(done)
+        Ok(())
     }
 
     /// Announces the chunks of a range of the content to the source, if there are several. They are adjacent in the source.

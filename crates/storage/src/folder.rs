@@ -34,7 +34,7 @@ pub enum Access {
 /// assert_eq!(folder.list()?, ["data"]);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub trait Folder {
+pub trait Folder: Send + Sync {
     /// An open file of this folder.
     type File: WriteAt + Lock;
 

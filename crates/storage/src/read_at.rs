@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// assert_eq!((&two, bytes.size()?), (b"45", 10));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub trait ReadAt {
+pub trait ReadAt: Send + Sync {
     /// Reads up to `buf.len()` bytes from position `at` and returns how many were read, which may be fewer at
     /// any time. It returns 0 only at or after the end, or if `buf` is empty.
     ///

@@ -36,7 +36,7 @@ impl<R> Seekable<R> {
     }
 }
 
-impl<R: Read + Seek> ReadAt for Seekable<R> {
+impl<R: Read + Seek + Send> ReadAt for Seekable<R> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         reader.seek(SeekFrom::Start(at))?;

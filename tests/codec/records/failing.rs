@@ -12,6 +12,7 @@ use bloscpack::{
 use std::cell::{Cell, RefCell};
 use std::io::{self, Cursor, ErrorKind as Io, Read, Seek, SeekFrom, Write};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A target that outlives its writer, and fails from an operation on.
 #[derive(Clone)]
@@ -284,13 +285,13 @@ fn a_source_that_would_block_can_be_read_again() {
 /// Fails at one read by position.
 struct FailingAt<'a> {
     bytes: &'a [u8],
-    left: Cell<usize>,
+    left: AtomicUsize,
 }
 
 impl ReadAt for FailingAt<'_> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        self.left.set(self.left.get().wrapping_sub(1));
-        if self.left.get() == usize::MAX {
+        // Wraps around after the read that fails.
+        if self.left.fetch_sub(1, Relaxed) == 0 {
             return Err(io::Error::other("a bad sector"));
         }
         self.bytes.read_at(at, buf)
@@ -308,7 +309,7 @@ fn a_read_by_position_that_fails_leaves_nothing_wrong_behind() {
         for operations in 0..60 {
             let source = FailingAt {
                 bytes: &file,
-                left: Cell::new(operations),
+                left: AtomicUsize::new(operations),
             };
             let reader = match IndexedRecordReader::open(source) {
                 Ok(reader) => reader,
