@@ -74,23 +74,6 @@ pub fn compress_chunk<'py>(
     Ok(chunk)
 }
 
-/// Decompresses a chunk into new bytes.
-#[pyfunction]
-pub fn decompress_chunk<'py>(
-    py: Python<'py>,
-    chunk: PyReadonlyArray1<'py, u8>,
-    threads: usize,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let chunk = chunk.as_slice()?;
-    let header = read_header(chunk).or_raise(py)?;
-    let len = usize::try_from(header.nbytes)?;
-    PyBytes::new_with(py, len, |out| {
-        py.detach(|| decoding(threads, |decoder| decoder.decode(chunk, out)))
-            .or_raise(py)?;
-        Ok(())
-    })
-}
-
 /// Decompresses the content of a chunk from `start` on into an array, and returns the length of the whole content.
 #[pyfunction]
 pub fn decompress_chunk_into<'py>(

@@ -7,25 +7,20 @@ use crate::work::Signals;
 use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::storage::SharedSource;
-use bloscpack::{Decoder, Error, Options};
+use bloscpack::{Error, Options};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-/// The least length of a range that several threads decode.
-const LONG: usize = 4 << 20;
-/// Bytes that are processed between two checks for signals.
-const PIECE: usize = 4 << 20;
+/// Bytes that are processed between two checks for signals, some for each thread.
+const PIECE: usize = 64 << 20;
 
 /// A Bloscpack file that is read at any position.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct IndexedFile {
     reader: IndexedReader<SharedSource>,
-    source: SharedSource,
-    threads: usize,
 }
 
 #[pymethods]
@@ -40,15 +35,10 @@ impl IndexedFile {
     ) -> PyResult<Self> {
         let source = source(object)?;
         let reader = py.detach(|| {
-            let options = Options::new().cache(cache).allow_unterminated(unended);
-            IndexedReader::with_options(Arc::clone(&source), options)
+            let options = Options::new().threads(threads).cache(cache);
+            IndexedReader::with_options(source, options.allow_unterminated(unended))
         });
-        let reader = reader.or_raise(py)?;
-        Ok(Self {
-            reader,
-            source,
-            threads,
-        })
+        reader.or_raise(py).map(|reader| Self { reader })
     }
 
     #[getter]
@@ -102,60 +92,15 @@ impl IndexedFile {
         let (out, _) = out.split_at_mut(len);
         let signals = Signals::new();
         py.detach(|| {
-            if len < LONG || self.threads < 2 {
-                self.short(at, out, &signals)
-            } else {
-                self.long(at, out, &signals)
+            for (at, piece) in (at..).step_by(PIECE).zip(out.chunks_mut(PIECE)) {
+                self.reader.read_exact_at(at, piece)?;
+                signals.check()?;
             }
+            Ok::<_, Error>(())
         })
         .or_raise(py)?;
         Ok(len)
     }
-}
-
-impl IndexedFile {
-    fn short(&self, mut at: u64, out: &mut [u8], signals: &Signals) -> Result<(), Error> {
-        for piece in out.chunks_mut(PIECE) {
-            self.reader.read_exact_at(at, piece)?;
-            at = end_of(at, piece.len())?;
-            signals.check()?;
-        }
-        Ok(())
-    }
-
-    /// Reads a long range in order, so that several threads decode its chunks.
-    fn long(&self, at: u64, out: &mut [u8], signals: &Signals) -> Result<(), Error> {
-        let end = end_of(at, out.len())?;
-        let mut decoder = Decoder::from_source(
-            Arc::new(Arc::clone(&self.source)),
-            0,
-            Options::new()
-                .threads(self.threads)
-                .allow_unterminated(true)
-                .range(at..end),
-        )?;
-        let mut done = 0;
-        while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            match decoder.read(rest)? {
-                0 => {
-                    return Err(Error::bug(format!(
-                        "content ends at {done} of {}",
-                        out.len()
-                    )));
-                }
-                len => done += len,
-            }
-            signals.check()?;
-        }
-        Ok(())
-    }
-}
-
-/// The position `len` bytes after `at`.
-fn end_of(at: u64, len: usize) -> Result<u64, Error> {
-    let len = u64::try_from(len).ok();
-    len.and_then(|len| at.checked_add(len))
-        .ok_or_else(|| Error::bug(format!("a position after {at}")))
 }
 
 /// Appends bytes to a file. After a crash, the file has the old or the new content. Returns the number of chunks.

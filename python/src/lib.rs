@@ -37,7 +37,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<records::RecordStream>()?;
     module.add_class::<records::RecordSink>()?;
     module.add_function(wrap_pyfunction!(chunk::compress_chunk, module)?)?;
-    module.add_function(wrap_pyfunction!(chunk::decompress_chunk, module)?)?;
     module.add_function(wrap_pyfunction!(chunk::decompress_chunk_into, module)?)?;
     module.add_function(wrap_pyfunction!(chunk::chunk_header, module)?)?;
     module.add_function(wrap_pyfunction!(container::kind, module)?)?;

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,17 @@ from . import errors
 
 Bytes = NDArray[np.uint8]
 _threads: int | None = None
+
+
+def new_bytes(size: int, fill: Callable[[Bytes], object]) -> bytes:
+    """New bytes that ``fill`` writes in their place: zeroed by the system only, and not copied.
+
+    >>> new_bytes(2, lambda memory: memory.fill(97))
+    b'aa'
+    """
+    room = io.BytesIO(bytes(size))
+    fill(of_bytes(room.getbuffer()))
+    return room.getvalue()
 
 
 def of_bytes(data: Any) -> Bytes:

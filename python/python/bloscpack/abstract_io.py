@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _native, log
-from ._buffers import of_bytes, threads
+from ._buffers import new_bytes, of_bytes, threads
 from .args import BloscArgs, BloscpackArgs, MetadataArgs, _handle_max_apps
 from .exceptions import ChecksumMismatch
 from .headers import BloscpackHeader
@@ -20,7 +20,9 @@ def _compress_chunk_str(chunk: Any, blosc_args: Any) -> bytes:
 
 def decompress_chunk(chunk: Any) -> bytes:
     """The content of a chunk."""
-    return _native.decompress_chunk(of_bytes(chunk), threads())
+    data = of_bytes(chunk)
+    size = _native.chunk_header(data)["nbytes"]
+    return new_bytes(size, lambda memory: _native.decompress_chunk_into(data, None, memory, threads()))
 
 
 class PlainSource:

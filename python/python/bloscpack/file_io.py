@@ -249,6 +249,7 @@ def _unpack(source: Any) -> tuple[files.File, Any]:
     if isinstance(source, io.BytesIO):
         source.seek(0)
         _read_bloscpack_header(source)
+        source = source.getvalue()
     elif not _native.is_url(source):
         with builtins.open(source, "rb") as fp:
             _read_bloscpack_header(fp)

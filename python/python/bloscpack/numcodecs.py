@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._buffers import of_bytes, set_threads, threads
+from ._buffers import new_bytes, of_bytes, set_threads, threads
 from ._options import COMPRESSORS
 from .errors import DamagedError
 
@@ -113,13 +113,17 @@ class Blosc(_Codec):
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Decompresses a chunk, into ``out`` if it is given."""
         chunk = self._checked(_contiguous(buf, "decode"))
-        if out is None:
-            return _decoding(_native.decompress_chunk, chunk, _threads_for(_nbytes(chunk)))
-        target = _target(out)
         size = _nbytes(chunk)
+
+        def fill(memory: np.ndarray) -> None:
+            _decoding(_native.decompress_chunk_into, chunk, None, memory, _threads_for(size))
+
+        if out is None:
+            return new_bytes(size, fill)
+        target = _target(out)
         if len(target) < size:
             raise ValueError(f"destination buffer too small; expected at least {size}, got {len(target)}")
-        _decoding(_native.decompress_chunk_into, chunk, None, target[:size], _threads_for(size))
+        fill(target[:size])
         return out
 
     def decode_partial(self, buf: Any, start: int, nitems: int, out: Any = None) -> Any:
@@ -154,7 +158,7 @@ class Blosc(_Codec):
 
 
 class _IntoArrays(Blosc):
-    """Decompresses into new NumPy arrays, which avoids filling new `bytes` with zeros first."""
+    """Decompresses into new NumPy arrays, whose memory may come in huge pages."""
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         if out is None:
