@@ -198,11 +198,18 @@ pub fn create_group(
     made.sync(store)
 }
 
-/// The files and folders that were made or changed, to be synced together.
+/// The files and folders that were made or changed, and must be synced.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
     folders: Mutex<BTreeSet<Key>>,
-    files: Mutex<Vec<Key>>,
+    unsynced: Mutex<Unsynced>,
+}
+
+/// The files that were not synced yet, and how many bytes they have.
+#[derive(Debug, Default)]
+struct Unsynced {
+    files: Vec<Key>,
+    bytes: usize,
 }
 
 impl Made {
@@ -223,13 +230,19 @@ impl Made {
         Ok(())
     }
 
-    /// Creates a file. An existing one is an error.
+    /// Creates a file. An existing one is an error. Now and then, this syncs what was made, while other threads write.
     fn file(&self, store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<()> {
         let created = store.create(key, bytes).writing();
         created.map_err(|error| error.in_file(key.as_str()))?;
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        files.push(key.clone());
-        Ok(())
+        let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+        unsynced.files.push(key.clone());
+        unsynced.bytes += bytes.len();
+        if unsynced.bytes < SYNCED_AFTER {
+            return Ok(());
+        }
+        let due = std::mem::take(&mut *unsynced);
+        drop(unsynced);
+        sync(store, due.files)
     }
 
     /// Replaces a file, or creates it, atomically: writes and syncs a new file, then renames it.
@@ -263,23 +276,26 @@ impl Made {
 
     /// Syncs everything that was made: it then survives a power cut.
     pub(crate) fn sync(&self, store: &dyn Store) -> Result<()> {
-        let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut unsynced = self.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = std::mem::take(&mut *unsynced).files;
+        drop(unsynced);
         let folders =
             std::mem::take(&mut *self.folders.lock().unwrap_or_else(PoisonError::into_inner));
-        let keys: Vec<Key> = files
-            .into_iter()
-            .chain(folders)
-            .chain([Key::root()])
-            .collect();
-        parallel::for_each(SYNCED, keys.into_iter(), |key| {
-            store.sync(&key).map_err(Error::from)
-        })
-        .map_err(|error| error.on(bloscpack_error::Side::Target))
+        let keys = files.into_iter().chain(folders).chain([Key::root()]);
+        sync(store, keys.collect())
     }
 }
 
 /// Files that are synced at once: disks handle several at a time.
 const SYNCED: usize = 8;
+/// Bytes after which a thread syncs them while others write, so that the disk does not wait for the last file.
+const SYNCED_AFTER: usize = 64 << 20;
+
+fn sync(store: &dyn Store, keys: Vec<Key>) -> Result<()> {
+    let sync = |key| store.sync(&key).map_err(Error::from);
+    parallel::for_each(SYNCED, keys.into_iter(), sync)
+        .map_err(|error| error.on(bloscpack_error::Side::Target))
+}
 
 /// The elements of a chunk at the end of an axis, padded to the chunk shape with the element `fill`.
 pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) -> Result<Vec<u8>> {
