@@ -3,23 +3,57 @@
 use bloscpack_error::Result;
 use bloscpack_error::checked::{slice, slice_mut, to_u64};
 use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
 #[cfg(feature = "aio")]
 use std::task::{Poll, ready};
 
 /// Bytes that are read at once by default.
 pub(super) const BUFFER_LEN: usize = 256 << 10;
 
-/// Reads ahead into one buffer, which is allocated at the first read.
+/// Bytes of a window, which threads share.
+pub(super) struct Part {
+    window: Arc<Vec<u8>>,
+    range: Range<usize>,
+}
+
+impl Part {
+    pub(super) fn copy_of(bytes: &[u8]) -> Self {
+        Self {
+            window: Arc::new(bytes.to_vec()),
+            range: 0..bytes.len(),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> Result<&[u8]> {
+        slice(&self.window, self.range.clone())
+    }
+
+    /// Extends it to the front, if these bytes stand there.
+    pub(super) fn extend_over(&mut self, bytes: &[u8]) -> bool {
+        let from = self.range.start.checked_sub(bytes.len());
+        let is_there =
+            from.is_some_and(|from| self.window.get(from..self.range.start) == Some(bytes));
+        if is_there {
+            self.range.start -= bytes.len();
+        }
+        is_there
+    }
+}
+
+/// Reads ahead into one buffer, which is allocated at the first read, or takes windows that were read elsewhere.
 pub(super) struct BufferedInput<R> {
     reader: R,
     buffer: Vec<u8>,
     /// Length of the buffer, once it is allocated.
     buffer_len: usize,
+    /// Takes the place of the buffer.
+    window: Option<Arc<Vec<u8>>>,
     from: usize,
     to: usize,
     total: u64,
-    /// Those of them that were skipped.
-    skipped: u64,
+    /// Those of them that were read or copied on this thread.
+    handled: u64,
 }
 
 impl<R> BufferedInput<R> {
@@ -32,27 +66,39 @@ impl<R> BufferedInput<R> {
             reader,
             buffer: Vec::new(),
             buffer_len,
+            window: None,
             from: 0,
             to: 0,
             total: 0,
-            skipped: 0,
+            handled: 0,
         }
     }
 
-    /// Takes bytes that were read elsewhere, once all others are used, and leaves a buffer for reuse in their place. Returns
-    /// false if there are none.
-    pub(super) fn replace(&mut self, bytes: &mut Vec<u8>) -> bool {
-        (self.from, self.to) = (0, bytes.len());
-        self.total += to_u64(bytes.len());
-        if !bytes.is_empty() {
-            std::mem::swap(&mut self.buffer, bytes);
-        }
+    /// Takes bytes that were read elsewhere, once all others are used. Returns false if there are none.
+    pub(super) fn take(&mut self, window: Arc<Vec<u8>>) -> bool {
+        (self.from, self.to) = (0, window.len());
+        self.total += to_u64(window.len());
+        self.window = Some(window);
         self.to > 0
     }
 
     /// Bytes that were read and not used.
     pub(super) fn unused(&self) -> Result<&[u8]> {
-        slice(&self.buffer, self.from..self.to)
+        let buffer = self.window.as_deref().unwrap_or(&self.buffer);
+        slice(buffer, self.from..self.to)
+    }
+
+    /// The `len` bytes before the last `left`, if they lie in a window.
+    pub(super) fn share(&self, len: usize, left: usize) -> Option<Part> {
+        let window = Arc::clone(self.window.as_ref()?);
+        let end = self.to.checked_sub(left)?;
+        let range = end.checked_sub(len)?..end;
+        Some(Part { window, range })
+    }
+
+    /// Counts bytes that were copied.
+    pub(super) fn copied(&mut self, count: usize) {
+        self.handled += to_u64(count);
     }
 
     /// Marks all but the last `left` of the unused bytes as used.
@@ -75,13 +121,12 @@ impl<R> BufferedInput<R> {
     /// Counts bytes that were skipped instead of read.
     pub(super) fn passed(&mut self, count: u64) {
         self.total += count;
-        self.skipped += count;
     }
 
-    /// Bytes that went through this buffer.
+    /// Bytes that were read or copied on this thread.
     #[cfg(test)]
-    pub(super) fn read_or_copied(&self) -> u64 {
-        self.total - self.skipped
+    pub(super) fn handled(&self) -> u64 {
+        self.handled
     }
 
     /// Bytes read so far.
@@ -142,15 +187,22 @@ impl<R> BufferedInput<R> {
     /// Records how many bytes were read. Returns false if there were none.
     fn filled(&mut self, len: usize) -> bool {
         (self.from, self.to) = (0, len);
+        self.window = None;
         self.total += to_u64(len);
+        self.handled += to_u64(len);
         len > 0
     }
 
     /// The reader, and the bytes that were read from it and not used.
     pub(super) fn into_parts(mut self) -> (R, Vec<u8>) {
-        self.buffer.truncate(self.to);
-        // `from` is at most `to`, and `min` guards against a buffer that is shorter.
-        let unused = self.buffer.split_off(self.from.min(self.buffer.len()));
+        let unused = match &self.window {
+            Some(window) => window.get(self.from..self.to).unwrap_or_default().to_vec(),
+            None => {
+                self.buffer.truncate(self.to);
+                // `from` is at most `to`, and `min` guards against a buffer that is shorter.
+                self.buffer.split_off(self.from.min(self.buffer.len()))
+            }
+        };
         (self.reader, unused)
     }
 }

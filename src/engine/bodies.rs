@@ -99,9 +99,10 @@ impl<R> Engine<R> {
         let begin = bodies.extent.start + self.input.total();
         let rest = left - there;
         let here = self.gathering.as_mut();
-        if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
-            gathering.chunk.put(unused)?;
-            gathering.fetch = Some(Fetch {
+        if let Some(gathering) = here.filter(|gathering| gathering.rest.fetch.is_none()) {
+            gathering.put(unused, None)?;
+            self.input.copied(unused.len());
+            gathering.rest.fetch = Some(Fetch {
                 source: Arc::clone(&bodies.source),
                 bytes: begin..begin + rest,
             });
@@ -134,17 +135,14 @@ impl<R: Read> Engine<R> {
                 Windows::new(&bodies.source, here..bodies.extent.end, threads)
             });
             match windows.next() {
-                Ok(Some(mut window)) => {
+                Ok(Some(window)) => {
                     if !window.is_full {
                         // The source has become shorter: read on as long as bytes follow.
                         (bodies.windows, bodies.extent.end) = (None, here);
                     }
                     let end = here + to_u64(window.bytes.len());
                     (bodies.seek)(self.input.get_mut(), end).reading()?;
-                    if self.input.replace(&mut window.bytes) {
-                        if let Some(windows) = &mut bodies.windows {
-                            windows.put_back(window.bytes);
-                        }
+                    if self.input.take(window.bytes) {
                         return Ok(());
                     }
                 }

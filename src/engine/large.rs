@@ -1,9 +1,8 @@
 //! Large chunks, which are decoded and delivered in pieces.
 
-use super::worker::{ChunkInfo, Done, Job};
+use super::worker::{ChunkInfo, Done, Job, Rest};
 use super::{Engine, State};
 use crate::chunk_buffer::ChunkBuffer;
-use crate::shared_source::Fetch;
 use blosc1::internal::has_blocks;
 use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, Result};
@@ -22,7 +21,7 @@ pub(super) struct LargeChunk {
     /// Its digest, until a worker has checked it.
     digest: Option<Digest>,
     chunk: ChunkBuffer,
-    fetch: Option<Fetch>,
+    rest: Rest,
     /// The bytes that have not been decoded.
     left: Range<u32>,
     /// If a worker has the chunk: the end of the piece that it decodes.
@@ -36,7 +35,7 @@ impl From<Job> for LargeChunk {
             checksum: job.checksum,
             digest: job.digest,
             chunk: job.chunk,
-            fetch: job.fetch,
+            rest: job.rest,
             left: job.wanted,
             decoding: None,
         }
@@ -48,8 +47,8 @@ impl LargeChunk {
     fn next_border(&self) -> Result<u32> {
         let step = match self.info.header.blocksize {
             0 => PIECE,
-            // Before the chunk is fetched, it is unknown whether it has blocks.
-            _ if self.fetch.is_some() || !has_blocks(self.chunk.data()?) => PIECE,
+            // Before the chunk is gathered, it is unknown whether it has blocks.
+            _ if !self.rest.is_empty() || !has_blocks(self.chunk.data()?) => PIECE,
             block => block * PIECE.div_ceil(block),
         };
         let Range { start, end } = self.left;
@@ -70,7 +69,7 @@ impl<R> Engine<R> {
             checksum: large.checksum,
             digest: large.digest.take(),
             chunk: std::mem::take(&mut large.chunk),
-            fetch: large.fetch.take(),
+            rest: std::mem::take(&mut large.rest),
             wanted: start..to,
             buffer: self.content_buffers.take(to_usize(to - start)),
         });

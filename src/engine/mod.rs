@@ -26,9 +26,8 @@ mod worker;
 
 pub use settings::Warning;
 
-use super::buffered_input::BufferedInput;
+use super::buffered_input::{BufferedInput, Part};
 use super::chunk_buffer::ChunkBuffer;
-use super::shared_source::Fetch;
 use blosc1::ChunkHeader;
 use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, IoSide, Result, Side};
@@ -48,7 +47,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 pub(super) use worker::{ChunkInfo, Piece};
-use worker::{Done, Job, work_all};
+use worker::{Done, Job, Rest, work_all};
 
 /// Bytes that are read at once in an async program.
 const ASYNC_BUFFER_LEN: usize = 64 << 10;
@@ -58,10 +57,28 @@ struct Gathering {
     info: ChunkInfo,
     wanted: Range<u32>,
     chunk: ChunkBuffer,
-    /// The range of the source that the worker reads, if the bytes do not pass through the parser.
-    fetch: Option<Fetch>,
+    rest: Rest,
     /// Its content, if a worker has decoded it.
     decoded: Option<Decoded>,
+}
+
+impl Gathering {
+    /// Adds the next bytes, which may also lie in a window.
+    fn put(&mut self, bytes: &[u8], shared: Option<Part>) -> Result<()> {
+        let parts = &mut self.rest.parts;
+        match shared {
+            Some(mut part) => {
+                // With its header, it lies in one place, unless a window ended there.
+                if parts.is_empty() && part.extend_over(self.chunk.data()?) {
+                    self.chunk.clear();
+                }
+                parts.push(part);
+            }
+            None if parts.is_empty() => self.chunk.put(bytes)?,
+            None => parts.push(Part::copy_of(bytes)),
+        }
+        Ok(())
+    }
 }
 
 /// The state of an engine.
@@ -324,10 +341,13 @@ impl<R> Engine<R> {
             Ok(Event::ChunkData(data)) => {
                 let here = self.gathering.as_mut();
                 // A worker fetches the whole rest of its chunk, even if the source has grown and the bytes also arrive here.
-                if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
-                    gathering
-                        .chunk
-                        .append(|chunk| chunk.extend_from_slice(data));
+                if let Some(gathering) = here.filter(|gathering| gathering.rest.fetch.is_none()) {
+                    let (shared, len) = (self.input.share(data.len(), left), data.len());
+                    let is_copied = shared.is_none();
+                    gathering.put(data, shared)?;
+                    if is_copied {
+                        self.input.copied(len);
+                    }
                 }
             }
             Ok(Event::NeedInput) => {
@@ -419,7 +439,7 @@ impl<R> Engine<R> {
             info,
             wanted,
             chunk,
-            fetch: None,
+            rest: Rest::default(),
             decoded,
         });
         Ok(())
@@ -442,7 +462,7 @@ impl<R> Engine<R> {
             info,
             wanted,
             chunk,
-            fetch,
+            rest,
             decoded,
         }) = self.gathering.take()
         else {
@@ -469,7 +489,7 @@ impl<R> Engine<R> {
             checksum,
             digest: Some(digest),
             chunk,
-            fetch,
+            rest,
             wanted,
             buffer: if is_large {
                 Vec::new()

@@ -5,6 +5,7 @@ use bloscpack_error::checked::len_of;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::parallel::Pipeline;
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,15 +15,15 @@ const WINDOW: u64 = 1 << 20;
 
 /// Bytes of a source. If the window is not full, the source ends after them.
 pub(super) struct Window {
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<Vec<u8>>,
     pub is_full: bool,
 }
 
 /// Reads a source in windows of 1 MiB, several at once, and returns them in order.
 pub(super) struct Windows {
     pipeline: Pipeline<(Range<u64>, Vec<u8>), io::Result<Window>>,
-    /// Buffers for the next windows: reused memory costs less than fresh memory.
-    buffers: Vec<Vec<u8>>,
+    /// Windows that were taken. Those that nobody uses any more become the next ones: reused memory costs less than fresh memory.
+    used: VecDeque<Arc<Vec<u8>>>,
     /// The range that no thread reads yet.
     left: Range<u64>,
     /// Number of windows taken. No more windows than this are read ahead, so reading a few bytes costs little.
@@ -38,7 +39,7 @@ impl Windows {
         };
         Self {
             pipeline: Pipeline::new(threads, make_worker),
-            buffers: Vec::new(),
+            used: VecDeque::new(),
             left,
             taken: 0,
         }
@@ -54,20 +55,38 @@ impl Windows {
             && self.pipeline.under_way() <= self.taken
         {
             let end = self.left.start + len_of(&self.left).min(WINDOW);
-            let buffer = self.buffers.pop().unwrap_or_default();
+            let buffer = self.spare();
             self.pipeline.submit((self.left.start..end, buffer));
             self.left.start = end;
         }
         self.taken += 1;
         match self.pipeline.next() {
             None => Ok(None),
-            Some(read) => read.map_err(Error::from)?.reading().map(Some),
+            Some(read) => {
+                let window = read.map_err(Error::from)?.reading()?;
+                self.used.push_back(Arc::clone(&window.bytes));
+                Ok(Some(window))
+            }
         }
     }
+}
 
-    /// Takes back the buffer of a used window.
-    pub(super) fn put_back(&mut self, buffer: Vec<u8>) {
-        self.buffers.push(buffer);
+impl Windows {
+    /// A buffer that nobody uses any more. Drops others, if there are many: a long chunk lay in them.
+    fn spare(&mut self) -> Vec<u8> {
+        let mut spare = Vec::new();
+        while self
+            .used
+            .front()
+            .is_some_and(|window| Arc::strong_count(window) == 1)
+        {
+            let window = self.used.pop_front().and_then(Arc::into_inner);
+            spare = window.unwrap_or_default();
+            if self.used.len() <= self.pipeline.capacity() {
+                break;
+            }
+        }
+        spare
     }
 }
 
@@ -93,6 +112,6 @@ fn read(source: &SharedSource, bytes: Range<u64>, mut window: Vec<u8>) -> io::Re
     window.truncate(done);
     Ok(Window {
         is_full: done == len,
-        bytes: window,
+        bytes: Arc::new(window),
     })
 }

@@ -1,5 +1,6 @@
 //! The work on one chunk: read the rest of it if necessary, check its digest, decode it.
 
+use crate::buffered_input::Part;
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader};
@@ -51,19 +52,48 @@ pub(super) struct Job {
     /// `None` if it has been checked.
     pub digest: Option<Digest>,
     pub chunk: ChunkBuffer,
-    /// The rest of the chunk, if the worker reads it.
-    pub fetch: Option<Fetch>,
+    pub rest: Rest,
     /// The part of its uncompressed bytes to decode.
     pub wanted: Range<u32>,
     pub buffer: Vec<u8>,
 }
 
+/// The bytes of a chunk that its worker adds to those in its buffer.
+#[derive(Default)]
+pub(super) struct Rest {
+    pub parts: Vec<Part>,
+    /// The range of the source that follows them, if the bytes do not pass through the parser.
+    pub fetch: Option<Fetch>,
+}
+
+impl Rest {
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.fetch.is_none()
+    }
+}
+
 impl Job {
-    /// Reads the rest of the chunk, if it was not read before.
-    fn fetch(&mut self) -> Result<()> {
-        match self.fetch.take() {
+    /// Adds the rest of the chunk, unless all of it lies in one place and is needed only once.
+    fn gather(&mut self) -> Result<()> {
+        let is_once = self.wanted == (0..self.info.header.nbytes);
+        let rest = &mut self.rest;
+        if is_once && self.chunk.len() == 0 && rest.parts.len() == 1 && rest.fetch.is_none() {
+            return Ok(());
+        }
+        for part in rest.parts.drain(..) {
+            self.chunk.put(part.bytes()?)?;
+        }
+        match rest.fetch.take() {
             Some(fetch) => self.chunk.fetch(&fetch),
             None => Ok(()),
+        }
+    }
+
+    /// The gathered bytes.
+    fn bytes(&self) -> Result<&[u8]> {
+        match self.rest.parts.first() {
+            Some(part) => part.bytes(),
+            None => self.chunk.data(),
         }
     }
 }
@@ -98,7 +128,7 @@ pub(super) fn work_all(
 
 /// The work on one chunk.
 fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
-    let piece = match job.fetch().and_then(|()| check(hashers, &job)) {
+    let piece = match job.gather().and_then(|()| check(hashers, &job)) {
         Err(error) => Err(error),
         Ok(Err(error)) => Ok(Piece {
             info: job.info,
@@ -106,10 +136,12 @@ fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
             len: 0,
             result: Err(error),
         }),
-        Ok(Ok(())) => job
-            .chunk
-            .data()
-            .and_then(|chunk| decode(decoder, job.info, chunk, job.wanted, job.buffer)),
+        Ok(Ok(())) => {
+            let buffer = std::mem::take(&mut job.buffer);
+            let (info, wanted) = (job.info.clone(), job.wanted.clone());
+            job.bytes()
+                .and_then(|chunk| decode(decoder, info, chunk, wanted, buffer))
+        }
     };
     Done {
         chunk: job.chunk,
@@ -122,7 +154,7 @@ fn check(hashers: &Hashers, job: &Job) -> Result<std::result::Result<(), FormatE
     let Some(digest) = job.digest else {
         return Ok(Ok(()));
     };
-    let computed = hashers.digest(job.checksum, job.chunk.data()?);
+    let computed = hashers.digest(job.checksum, job.bytes()?);
     Ok(FormatError::check_digest(job.checksum, digest, computed))
 }
 
