@@ -5,7 +5,8 @@
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use std::hint::black_box;
-use std::io::{Read, Write};
+use std::io::{Cursor, Read, Write};
+use std::sync::Arc;
 
 use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter,
@@ -181,6 +182,26 @@ fn read_stream() {
     assert!(back == data);
 }
 
+/// Reads a source by position: runs of chunks, if a table has their places, or windows of a stream.
+fn read_source(has_table: bool) {
+    let data = walk(STREAM);
+    let builder = Encoder::builder().compressor(Compressor::Lz4).level(5);
+    let builder = builder
+        .typesize(8)
+        .chunk_size(u32::try_from(CHUNK).unwrap());
+    let target = Cursor::new(Vec::new());
+    let mut encoder = builder.offsets(has_table).write_to_file(target).unwrap();
+    encoder.write_all(&data).unwrap();
+    let source = Arc::new(encoder.finish().unwrap().into_inner());
+    let mut back = Vec::with_capacity(data.len());
+    measured(&mut || {
+        let options = Options::new().threads(1);
+        let mut decoder = Decoder::from_source(Arc::clone(&source), 0, options).unwrap();
+        decoder.read_to_end(&mut back).unwrap();
+    });
+    assert!(back == data);
+}
+
 fn read_ranges() {
     let data = walk(STREAM);
     let reader = IndexedReader::open(stream(&data)).unwrap();
@@ -272,6 +293,8 @@ fn cases() -> Vec<Case> {
     case("digest-sha256", Box::new(|| digest(Checksum::Sha256)));
     case("stream-write", Box::new(write_stream));
     case("stream-read", Box::new(read_stream));
+    case("runs-read", Box::new(|| read_source(true)));
+    case("windows-read", Box::new(|| read_source(false)));
     case("ranges-read", Box::new(read_ranges));
     case("records-push", Box::new(push_records));
     case("records-get", Box::new(get_records));
