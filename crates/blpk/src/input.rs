@@ -32,6 +32,10 @@ pub const STANDARD: &str = "-";
 /// Bytes of one copy. Large reads of an object become large requests.
 const PIECE: usize = 1 << 20;
 
+/// Bytes that a pipe should hold.
+#[cfg(target_os = "linux")]
+const PIPE_LEN: usize = 1 << 20;
+
 /// Advice for a directory where a file is needed.
 const DIRECTORIES: &str = "read a dataset with blpk info, cat, verify, export or convert, any other folder with tar -c FOLDER | blpk c";
 
@@ -73,6 +77,7 @@ impl Input {
             return Err(directory(&name));
         }
         let mut file = file.about(&name)?;
+        enlarge_pipe(&file);
         let metadata = metadata_of(&file).about(&name)?;
         if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(directory(&name));
@@ -366,6 +371,20 @@ fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
+
+/// Lets a pipe hold more bytes, so that its two ends wait for each other less often. The system may refuse. Any other file stays
+/// as it is, and so does a larger pipe.
+#[cfg(target_os = "linux")]
+pub fn enlarge_pipe(file: &File) {
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+    if fcntl_getpipe_size(file).is_ok_and(|len| len < PIPE_LEN) {
+        _ = fcntl_setpipe_size(file, PIPE_LEN);
+    }
+}
+
+/// Lets a pipe hold more bytes, which this system does not support.
+#[cfg(not(target_os = "linux"))]
+pub fn enlarge_pipe(_: &File) {}
 
 /// Endings of files that contain compressed data.
 const ENDINGS: [&str; 4] = ["blp", "b2nd", "b2frame", "b2z"];

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write};
 
 use super::SyncingFile;
+use crate::input::enlarge_pipe;
 use crate::session::Session;
 use bloscpack::wire::internal::to_u64;
 
@@ -27,6 +28,7 @@ pub struct DirectFile {
 impl DirectFile {
     /// Takes over a file that is open for writing.
     pub fn new(file: File, session: &Session) -> Self {
+        enlarge_pipe(&file);
         Self {
             terminal: file.is_terminal(),
             file,

@@ -27,6 +27,42 @@ fn a_pipe_of_unknown_length_gives_a_stream_with_an_end_mark() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_are_enlarged_and_never_made_smaller() {
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+    use std::io::{Write, pipe};
+    use std::os::fd::AsFd;
+
+    let folder = Folder::new();
+    for before in [4 << 10, 2 << 20] {
+        // The system may refuse a size: this pipe shows what it allows.
+        let (model, _end) = pipe().unwrap();
+        _ = fcntl_setpipe_size(&model, before);
+        let begun = fcntl_getpipe_size(&model).unwrap();
+        _ = fcntl_setpipe_size(&model, 1 << 20);
+        let expected = begun.max(fcntl_getpipe_size(&model).unwrap());
+        let (input, mut data) = pipe().unwrap();
+        let (mut packed, output) = pipe().unwrap();
+        for end in [input.as_fd(), packed.as_fd()] {
+            _ = fcntl_setpipe_size(end, before);
+        }
+        data.write_all(b"data").unwrap();
+        drop(data);
+        let mut command = Command::new(BLPK);
+        command.arg("c").stdin(input.try_clone().unwrap());
+        let status = command.stdout(output).status().unwrap();
+        assert!(status.success());
+        for end in [input.as_fd(), packed.as_fd()] {
+            assert_eq!(fcntl_getpipe_size(end).unwrap(), expected, "{before}");
+        }
+        drop(command);
+        let mut stream = Vec::new();
+        packed.read_to_end(&mut stream).unwrap();
+        assert_eq!(folder.run_with(["d"], stream).succeeded(), b"data");
+    }
+}
+
 #[test]
 fn a_length_given_beforehand_gives_a_complete_header() {
     let folder = Folder::new();
