@@ -121,8 +121,11 @@ fn copy_match(length: usize, distance: usize, dst: &mut [u8], at: usize) -> Opti
 
 /// Fills `at..end` with repetitions of the bytes `from..at`, in pieces that double in length.
 fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
+    let distance = at - from;
+    if distance < WIDE && dst.len() - end >= WIDE {
+        return repeat_short(dst, from, at, end);
+    }
     if end - at <= WIDE {
-        let distance = at - from;
         for to in at..end {
             dst[to] = dst[to - distance];
         }
@@ -132,5 +135,24 @@ fn repeat(dst: &mut [u8], from: usize, mut at: usize, end: usize) {
         let piece = (at - from).min(end - at);
         dst.copy_within(from..from + piece, at);
         at += piece;
+    }
+}
+
+/// [`repeat`] for up to 15 bytes, by moves of 16 bytes that may write past `end`.
+///
+/// The bytes are read once: reading back what several stores have just written is slow.
+fn repeat_short(dst: &mut [u8], from: usize, at: usize, end: usize) {
+    let distance = at - from;
+    let mut pattern = [0; WIDE];
+    pattern.copy_from_slice(&dst[from..from + WIDE]);
+    let mut pattern = u128::from_le_bytes(pattern) & ((1 << (8 * distance)) - 1);
+    let mut filled = distance;
+    while filled < WIDE {
+        pattern |= pattern << (8 * filled);
+        filled *= 2;
+    }
+    let pattern = pattern.to_le_bytes();
+    for to in (at..end).step_by(WIDE / distance * distance) {
+        dst[to..to + WIDE].copy_from_slice(&pattern);
     }
 }
