@@ -64,10 +64,10 @@ impl Ranks {
 }
 
 /// Moves bytes from elements (second argument) to rows (third).
-pub(super) type Spread = fn(Ranks, &[u8], &mut [u8]);
+pub(super) type Spread = fn(&Ranks, &[u8], &mut [u8]);
 /// Moves bytes from rows (second argument) to elements (third). Elements of up to 16 bytes are
 /// written completely, larger ones only at the given ranks.
-pub(super) type Gather = fn(Ranks, &[u8], &mut [u8]);
+pub(super) type Gather = fn(&Ranks, &[u8], &mut [u8]);
 
 /// The kernels of one kind of processor.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ impl Kernels {
                     first,
                     stride,
                 };
-                (self.spread)(ranks, tile, &mut dst[first * stride + i * PIECE..]);
+                (self.spread)(&ranks, tile, &mut dst[first * stride + i * PIECE..]);
             }
         }
     }
@@ -120,7 +120,7 @@ impl Kernels {
                     first,
                     stride,
                 };
-                (self.gather)(ranks, &src[first * stride + i * PIECE..], tile);
+                (self.gather)(&ranks, &src[first * stride + i * PIECE..], tile);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Kernels {
                     stride: TILES * TILE,
                 };
                 let room = bytes.as_flattened_mut().as_flattened_mut();
-                (self.spread)(ranks, tiles, room);
+                (self.spread)(&ranks, tiles, room);
                 let rows = dst[8 * first * row..whole].chunks_exact_mut(8 * row);
                 for (bytes, rows) in bytes[..ranks.width()].iter().zip(rows) {
                     let starts = (i * TILES * LINE..row).step_by(LINE);
@@ -208,7 +208,7 @@ impl Kernels {
                         self.read_bits(&rows[start..], row, bytes);
                     }
                 }
-                (self.gather)(ranks, bytes.as_flattened().as_flattened(), tiles);
+                (self.gather)(&ranks, bytes.as_flattened().as_flattened(), tiles);
             }
         }
     }
@@ -253,7 +253,9 @@ fn copy_rest(typesize: usize, src: &[u8], dst: &mut [u8]) -> usize {
         "a filter needs slices of equal length"
     );
     let whole = src.len() - src.len() % typesize;
-    dst[whole..].copy_from_slice(&src[whole..]);
+    if whole < src.len() {
+        dst[whole..].copy_from_slice(&src[whole..]);
+    }
     whole
 }
 

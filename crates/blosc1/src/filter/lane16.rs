@@ -111,7 +111,7 @@ fn turn<const P: usize>(registers: [Register; P]) -> [Register; P] {
 }
 
 /// Moves elements to rows: 16 at a time, and the rest by the plain kernel.
-fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn spread(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
         2 => spread_lanes::<2>(ranks, src, dst),
@@ -123,7 +123,7 @@ fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 }
 
 /// The inverse of [`spread`].
-fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn gather(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
         2 => gather_lanes::<2>(ranks, src, dst),
@@ -139,7 +139,7 @@ fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 /// `P` is the element's size or 16. A register is loaded with `16 / P` elements. If an element is
 /// not 16 bytes long, the register contains 16 bytes from its first rank on; the bytes of its
 /// neighbours end up in rows that are not stored.
-fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn spread_lanes<const P: usize>(ranks: &Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
     let lane = LANE / P * ranks.typesize;
     let mut done = 0;
@@ -171,7 +171,7 @@ fn spread_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usi
 ///
 /// Elements that are shorter than 16 bytes overwrite the beginning of the next element, which is
 /// written later: by the next store, the next round, or the plain kernel.
-fn gather_lanes<const P: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn gather_lanes<const P: usize>(ranks: &Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(dst, src);
     let lane = LANE / P * ranks.typesize;
     let mut done = 0;

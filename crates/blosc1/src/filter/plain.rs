@@ -10,18 +10,18 @@ pub(super) const KERNELS: Kernels = Kernels {
     from_bits,
 };
 
-fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn spread(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     ranks.check(src, dst);
     spread_from(0, ranks, src, dst);
 }
 
-fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn gather(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     ranks.check(dst, src);
     gather_from(0, ranks, src, dst);
 }
 
 /// Moves the elements from number `done` to their rows; other kernels call this for their rest.
-pub(super) fn spread_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+pub(super) fn spread_from(done: usize, ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     match ranks.typesize {
         1 => dst[done..src.len()].copy_from_slice(&src[done..]),
         2 => spread_fixed::<2>(done, ranks, src, dst),
@@ -33,7 +33,7 @@ pub(super) fn spread_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8])
 }
 
 /// Fills the elements from number `done` with the bytes of their rows.
-pub(super) fn gather_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+pub(super) fn gather_from(done: usize, ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     match ranks.typesize {
         1 => {
             let count = dst.len();
@@ -51,7 +51,7 @@ pub(super) fn gather_from(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8])
 const STEP: usize = 64;
 
 /// [`spread_from`] for elements of any size.
-fn spread_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn spread_any(mut done: usize, ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     for tile in src[done * ranks.typesize..].chunks(STEP * ranks.typesize) {
         for (rank, row) in (ranks.first..)
             .zip(dst.chunks_mut(ranks.stride))
@@ -69,7 +69,7 @@ fn spread_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 }
 
 /// [`gather_from`] for elements of any size.
-fn gather_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn gather_any(mut done: usize, ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     for tile in dst[done * ranks.typesize..].chunks_mut(STEP * ranks.typesize) {
         for (rank, row) in (ranks.first..)
             .zip(src.chunks(ranks.stride))
@@ -87,7 +87,7 @@ fn gather_any(mut done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 }
 
 /// [`spread_any`] for a size known at compile time, which allows vector code.
-fn spread_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn spread_fixed<const T: usize>(done: usize, ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     let (elements, _) = src[done * T..].as_chunks::<T>();
     let (tiles, rest) = elements.as_chunks::<STEP>();
     let mut at = done;
@@ -109,7 +109,7 @@ fn spread_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut
 }
 
 /// [`gather_any`] for a size known at compile time.
-fn gather_fixed<const T: usize>(done: usize, ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn gather_fixed<const T: usize>(done: usize, ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     let (elements, _) = dst[done * T..].as_chunks_mut::<T>();
     let (tiles, rest) = elements.as_chunks_mut::<STEP>();
     let mut at = done;

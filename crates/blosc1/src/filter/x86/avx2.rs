@@ -40,7 +40,7 @@ pub(super) fn kernels() -> Option<Kernels> {
 
 /// Moves elements to rows: 32 at a time, and the rest by the plain kernel.
 #[target_feature(enable = "avx2")]
-pub(super) fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+pub(super) fn spread(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
         2 => spread_lanes::<2, 2>(ranks, src, dst),
@@ -59,7 +59,7 @@ pub(super) fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 
 /// The inverse of [`spread`].
 #[target_feature(enable = "avx2")]
-pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+pub(super) fn gather(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     let done = match ranks.typesize {
         1 => 0,
         2 => gather_lanes::<2, 2>(ranks, src, dst),
@@ -77,7 +77,7 @@ pub(super) fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 }
 
 /// The number of ranks, as a constant if it is known, which removes branches from the loops.
-fn known_width<const W: usize>(ranks: Ranks) -> usize {
+fn known_width<const W: usize>(ranks: &Ranks) -> usize {
     if W == 0 {
         return ranks.width();
     }
@@ -90,7 +90,11 @@ fn known_width<const W: usize>(ranks: Ranks) -> usize {
 /// `P` is the element's size rounded up to a power of two, or 16. A lane is loaded from the
 /// beginning of an element and contains `16 / P` whole ones (or 16 bytes of a larger one).
 #[target_feature(enable = "avx2")]
-fn spread_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn spread_lanes<const P: usize, const W: usize>(
+    ranks: &Ranks,
+    src: &[u8],
+    dst: &mut [u8],
+) -> usize {
     let count = ranks.check(src, dst);
     let width = known_width::<W>(ranks);
     let lane = LANE / P * ranks.typesize;
@@ -135,7 +139,11 @@ fn spread_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &
 /// A lane that does not fill its 16 bytes overwrites the beginning of the next, which is written
 /// later: by the next store, the next round, or the plain kernel.
 #[target_feature(enable = "avx2")]
-fn gather_lanes<const P: usize, const W: usize>(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn gather_lanes<const P: usize, const W: usize>(
+    ranks: &Ranks,
+    src: &[u8],
+    dst: &mut [u8],
+) -> usize {
     let count = ranks.check(dst, src);
     let width = known_width::<W>(ranks);
     let lane = LANE / P * ranks.typesize;

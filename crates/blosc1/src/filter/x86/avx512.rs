@@ -47,7 +47,7 @@ pub(super) fn kernels() -> Option<Kernels> {
 
 /// Moves elements to rows: those of 16 bytes here, others by AVX2.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
-fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn spread(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     if ranks.typesize != T {
         return avx2::spread(ranks, src, dst);
     }
@@ -57,7 +57,7 @@ fn spread(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 
 /// The inverse of [`spread`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vbmi")]
-fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
+fn gather(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
     if ranks.typesize != T {
         return avx2::gather(ranks, src, dst);
     }
@@ -67,7 +67,7 @@ fn gather(ranks: Ranks, src: &[u8], dst: &mut [u8]) {
 
 /// Moves 64 elements of `T` bytes at a time to their rows; returns how many are done.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn spread_wide(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn spread_wide(ranks: &Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(src, dst);
     assert!(ranks.typesize == T && ranks.width() == T);
     let by_rank = mirrored(WIDE / T, T);
@@ -91,7 +91,7 @@ fn spread_wide(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
 
 /// Fills 64 elements of `T` bytes at a time from their rows; returns how many are done.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn gather_wide(ranks: Ranks, src: &[u8], dst: &mut [u8]) -> usize {
+fn gather_wide(ranks: &Ranks, src: &[u8], dst: &mut [u8]) -> usize {
     let count = ranks.check(dst, src);
     assert!(ranks.typesize == T && ranks.width() == T);
     let by_element = mirrored(T, WIDE / T);
