@@ -14,7 +14,7 @@ use super::compressor::StreamDecoder;
 use super::parallel::{self, Queue};
 use super::pipeline::delta;
 use super::reference::ReferenceBlock;
-use super::scratch::{room_for, zeros};
+use super::scratch::{copy, room_for, zeros};
 use super::view::{ChunkView, Stream};
 use super::{ChunkError, ChunkHeader, Engine};
 
@@ -528,7 +528,7 @@ impl ChunkDecoder {
         let whole = room_for(&mut block, view.layout.block(index).len());
         let result = self.whole_into(view, index, whole);
         if result.is_ok() {
-            part.copy_from_slice(&whole[skip..skip + part.len()]);
+            copy(&whole[skip..skip + part.len()], part);
         }
         self.block = block;
         result
@@ -608,7 +608,7 @@ impl ChunkDecoder {
             for step in steps {
                 let between = room_for(&mut self.between, block.len());
                 step.undo(typesize, block, between);
-                block.copy_from_slice(between);
+                copy(between, block);
             }
             last.undo(typesize, block, out);
         }
@@ -628,7 +628,7 @@ impl ChunkDecoder {
         let stream_len = out.len() / view.layout.streams(out.len());
         for part in out.chunks_exact_mut(stream_len) {
             match streams.next(part.len())? {
-                Stream::Raw(bytes) => part.copy_from_slice(bytes),
+                Stream::Raw(bytes) => copy(bytes, part),
                 Stream::Run(byte) => part.fill(byte),
                 Stream::Compressed(bytes) => {
                     let decoder = &mut self.streams;

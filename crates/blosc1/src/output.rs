@@ -3,7 +3,7 @@
 use super::ChunkError;
 use super::compressor::StreamEncoder;
 use super::layout::HEADER_LEN;
-use super::scratch::{le_u32, room_for};
+use super::scratch::{copy, le_u32, room_for};
 
 /// The destination of a chunk, written from its first byte to its last.
 pub(super) trait Output {
@@ -150,7 +150,7 @@ impl Output for Slice<'_> {
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), ChunkError> {
-        next(self.out, &mut self.written, bytes.len())?.copy_from_slice(bytes);
+        copy(bytes, next(self.out, &mut self.written, bytes.len())?);
         Ok(())
     }
 
@@ -186,7 +186,7 @@ impl Output for Slice<'_> {
         next(out, written, 4)?.copy_from_slice(&le_u32(len)?);
         let place = next(out, written, len)?;
         if let Some(bytes) = elsewhere {
-            place.copy_from_slice(bytes);
+            copy(bytes, place);
         }
         Ok(Some(len))
     }

@@ -15,6 +15,20 @@ pub(super) fn room_for(scratch: &mut Vec<u8>, len: usize) -> &mut [u8] {
     &mut scratch[..len]
 }
 
+/// Whole cache lines, and fewer bytes than the C library copies by `rep movsb`.
+const PIECE: usize = 1536;
+
+/// Copies `from` to `to`, which must have the same length, in pieces.
+///
+/// The C library copies more by the instruction `rep movsb`, which AMD processors execute at a
+/// tenth of the speed or less if the destination is 1 to 15 bytes after the source, modulo 4096.
+pub(super) fn copy(from: &[u8], to: &mut [u8]) {
+    assert_eq!(from.len(), to.len(), "a copy needs slices of equal length");
+    for (to, from) in to.chunks_mut(PIECE).zip(from.chunks(PIECE)) {
+        to.copy_from_slice(from);
+    }
+}
+
 /// A vector of `len` zeros.
 ///
 /// # Errors

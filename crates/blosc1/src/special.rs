@@ -4,6 +4,7 @@
 use super::extension::{EXTENDED_LEN_U32, SPECIAL_SHIFT, SpecialKind};
 use super::header::{BLOSC2_STABLE, FLAGS_EXTENDED, VERSIONLZ};
 use super::layout::{EXTENDED_LEN, MAX_NBYTES};
+use super::scratch::copy;
 use super::{ChunkError, ChunkExtension, ChunkHeader};
 
 /// NaN as C-Blosc2 writes it: quiet, positive, without a payload.
@@ -40,7 +41,7 @@ impl<'a> PlainData<'a> {
             Self::Bytes(bytes) => {
                 let bytes = bytes.get(start..).and_then(|rest| rest.get(..out.len()));
                 let what = "a pure copy is shorter than its header says";
-                out.copy_from_slice(bytes.ok_or(ChunkError::Bug { what })?);
+                copy(bytes.ok_or(ChunkError::Bug { what })?, out);
             }
             Self::Repeat(&[byte]) => out.fill(byte),
             Self::Repeat(&[]) => {
