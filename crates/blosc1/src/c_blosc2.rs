@@ -25,7 +25,7 @@ fn init() {
 
 /// Decodes a whole chunk into `out`, which has the length of the data.
 pub(super) fn decode(view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkError> {
-    let special = view.extension.and_then(|extension| extension.special());
+    let special = view.special;
     if out.is_empty() || special == Some(SpecialKind::Uninit) {
         out.fill(0);
         return Ok(());
@@ -137,7 +137,7 @@ fn append(
     if header.nbytes as usize != found {
         return Err(failed);
     }
-    let is_special = view.extension.and_then(|e| e.special()).is_some();
+    let is_special = view.special.is_some();
     let typesize = u32::from(header.typesize);
     let is_whole = header.nbytes.is_multiple_of(typesize);
     // C-Blosc2 does not read special values that are not whole elements, and with delta it loses

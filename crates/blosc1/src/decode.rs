@@ -272,13 +272,14 @@ impl ChunkDecoder {
     /// # Ok::<(), blosc1::ChunkError>(())
     /// ```
     pub fn decode(&mut self, chunk: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
-        let view = self.open(chunk)?;
+        let opened = self.open(chunk);
+        let view = opened.as_ref().map_err(ChunkError::clone)?;
         let expected = view.header.nbytes as usize;
         if out.len() != expected {
             let found = out.len();
             return Err(ChunkError::OutputLength { found, expected });
         }
-        self.whole_chunk_into(&view, out)?;
+        self.whole_chunk_into(view, out)?;
         Ok(view.header)
     }
 
@@ -365,9 +366,10 @@ impl ChunkDecoder {
         start: u32,
         out: &mut [u8],
     ) -> Result<ChunkHeader, ChunkError> {
-        let view = self.open(chunk)?;
+        let opened = self.open(chunk);
+        let view = opened.as_ref().map_err(ChunkError::clone)?;
         check_range(&view.header, start, out.len())?;
-        self.range_into(&view, start, out)?;
+        self.range_into(view, start, out)?;
         Ok(view.header)
     }
 
@@ -479,7 +481,8 @@ impl ChunkDecoder {
         index: u32,
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
-        let view = self.open(chunk)?;
+        let opened = self.open(chunk);
+        let view = opened.as_ref().map_err(ChunkError::clone)?;
         let nblocks = view.layout.nblocks();
         if index >= nblocks {
             let found = index;
@@ -493,11 +496,15 @@ impl ChunkDecoder {
         if let Some(data) = view.plain() {
             return data.read(block.start, out);
         }
-        self.whole_into(&view, index, out)
+        self.whole_into(view, index, out)
     }
 
     /// Parses a chunk and checks it against the limits: the ratio of every chunk, and for chunks
     /// with streams the format, the meta byte of a shuffle, and the block size.
+    ///
+    /// Where a call may be short, callers borrow the view from the result: a processor waits for
+    /// the small fields to be stored before it can move them together.
+    #[inline(never)]
     fn open<'a>(&self, chunk: &'a [u8]) -> Result<ChunkView<'a>, ChunkError> {
         let view = ChunkView::open(chunk)?;
         check_ratio(&view.header, self.max_ratio)?;
@@ -588,13 +595,12 @@ impl ChunkDecoder {
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
         let typesize = usize::from(view.layout.typesize);
-        let mut steps = view.filters.transposes();
+        let steps = view.filters.transposes().split_last();
         // The filters do not change a block without a whole element.
-        let Some(last) = steps.next_back().filter(|_| out.len() >= typesize) else {
+        let Some((last, steps)) = steps.filter(|_| out.len() >= typesize) else {
             return self.streams_into(view, index, out);
         };
-        let single = steps.clone().next().is_none();
-        if single
+        if steps.is_empty()
             && view.layout.streams(out.len()) == 1
             && let Stream::Raw(bytes) = view.streams(index)?.next(out.len())?
         {
@@ -625,8 +631,11 @@ impl ChunkDecoder {
     ) -> Result<(), ChunkError> {
         let mut streams = view.streams(index)?;
         let format = view.format()?;
-        let stream_len = out.len() / view.layout.streams(out.len());
-        for part in out.chunks_exact_mut(stream_len) {
+        let stream_len = match view.layout.streams(out.len()) {
+            1 => out.len(),
+            count => out.len() / count,
+        };
+        for part in out.chunks_mut(stream_len) {
             match streams.next(part.len())? {
                 Stream::Raw(bytes) => copy(bytes, part),
                 Stream::Run(byte) => part.fill(byte),
@@ -663,10 +672,10 @@ fn check_range(header: &ChunkHeader, start: u32, len: usize) -> Result<(), Chunk
 
 /// Refuses a chunk that expands too much.
 fn check_ratio(header: &ChunkHeader, limit: u32) -> Result<(), ChunkError> {
-    let found = header.nbytes.div_ceil(header.ctbytes.max(1));
-    if found <= limit {
-        Ok(())
-    } else {
-        Err(ChunkError::RatioOverLimit { found, limit })
+    let (nbytes, ctbytes) = (header.nbytes, header.ctbytes.max(1));
+    if u64::from(nbytes) <= u64::from(ctbytes) * u64::from(limit) {
+        return Ok(());
     }
+    let found = nbytes.div_ceil(ctbytes);
+    Err(ChunkError::RatioOverLimit { found, limit })
 }

@@ -105,6 +105,7 @@ impl ChunkHeader {
     /// - [`ChunkError::NotBlosc`] for any other unknown version and [`ChunkError::Header`] for
     ///   sizes that are impossible or contradict each other, which are
     ///   [`Damaged`](super::Fault::Damaged).
+    #[inline(always)]
     pub fn parse(bytes: &[u8; HEADER_LEN]) -> Result<Self, ChunkError> {
         let [version, versionlz, flags, typesize, sizes @ ..] = *bytes;
         let [n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3] = sizes;
@@ -117,7 +118,7 @@ impl ChunkHeader {
             blocksize: u32::from_le_bytes([b0, b1, b2, b3]),
             ctbytes: u32::from_le_bytes([c0, c1, c2, c3]),
         };
-        if !header.is_end_mark() {
+        if *bytes != Self::END_MARK {
             header.check_kind()?;
             header.check_sizes()?;
         }
@@ -272,6 +273,7 @@ impl ChunkHeader {
     }
 
     /// How the header cuts the data into blocks and streams.
+    #[inline(always)]
     pub(super) fn layout(&self) -> Layout {
         Layout {
             nbytes: self.nbytes,
@@ -284,7 +286,7 @@ impl ChunkHeader {
     }
 
     /// Refuses unknown format versions, and the flag that Blosc 1 reserves.
-    fn check_kind(&self) -> Result<(), ChunkError> {
+    fn check_kind(self) -> Result<(), ChunkError> {
         match self.version {
             BLOSC2_FIRST..=BLOSC2_STABLE => Ok(()),
             BLOSC2_VARIABLE => Err(ChunkError::UnsupportedVersion {
@@ -302,7 +304,8 @@ impl ChunkHeader {
 
     /// Refuses sizes that contradict each other. Each would otherwise lead to a division by zero,
     /// an access out of bounds, or an allocation of a size that only the header claims.
-    fn check_sizes(&self) -> Result<(), ChunkError> {
+    #[inline(always)]
+    fn check_sizes(self) -> Result<(), ChunkError> {
         let wrong = |field, found, expected| {
             Err(ChunkError::Header {
                 field,
@@ -353,7 +356,8 @@ impl ChunkHeader {
     }
 
     /// Refuses sizes that are impossible for a chunk with streams.
-    pub(super) fn check_streams(&self) -> Result<(), ChunkError> {
+    #[inline(always)]
+    pub(super) fn check_streams(self) -> Result<(), ChunkError> {
         let wrong = |field, found, expected| {
             Err(ChunkError::Header {
                 field,

@@ -20,6 +20,5 @@ pub fn has_blocks(chunk: &[u8]) -> bool {
 /// Whether the chunk is complete and consists of special values that are zero. Streams are not
 /// examined.
 pub fn is_zeros(chunk: &[u8]) -> bool {
-    let special = ChunkView::open(chunk).ok().and_then(|view| view.extension);
-    special.and_then(|extension| extension.special()) == Some(SpecialKind::Zeros)
+    ChunkView::open(chunk).is_ok_and(|view| view.special == Some(SpecialKind::Zeros))
 }

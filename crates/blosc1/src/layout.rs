@@ -57,7 +57,7 @@ pub(super) struct Layout {
 impl Layout {
     /// Whether the Blosc 1 rule allows splitting blocks of this size.
     pub const fn can_split(typesize: u8, blocksize: u32) -> bool {
-        typesize > 0 && typesize <= MAX_SPLIT && blocksize / typesize as u32 >= MIN_BUFFER
+        typesize > 0 && typesize <= MAX_SPLIT && blocksize >= MIN_BUFFER * typesize as u32
     }
 
     /// Number of blocks.
@@ -95,9 +95,11 @@ impl Layout {
     }
 
     /// Bytes of the shortest chunk with this layout: every stream is as short as possible.
+    #[inline]
     pub fn smallest_chunk(&self) -> u64 {
-        let full = u64::from(self.nbytes / self.blocksize.max(1));
         let blocks = u64::from(self.nblocks());
+        let is_last_short = blocks * u64::from(self.blocksize) > u64::from(self.nbytes);
+        let full = blocks - u64::from(is_last_short);
         let streams = if self.split {
             u64::from(self.typesize)
         } else {
@@ -113,9 +115,10 @@ impl Layout {
 
 /// Number of blocks of `blocksize` bytes in `nbytes` of data; 0 if either is 0.
 pub(super) const fn nblocks(nbytes: u32, blocksize: u32) -> u32 {
-    if blocksize == 0 {
-        0
-    } else {
-        nbytes.div_ceil(blocksize)
+    match (nbytes, blocksize) {
+        (0, _) | (_, 0) => 0,
+        // A single block, as in all short chunks, needs no division.
+        _ if nbytes <= blocksize => 1,
+        _ => nbytes.div_ceil(blocksize),
     }
 }

@@ -49,7 +49,7 @@ pub fn settings_of(chunk: &[u8]) -> Result<Option<ChunkSettings>, ChunkError> {
 /// [`settings_of`] for a Blosc 2 chunk. The settings make Blosc 1 chunks, whose block sizes differ,
 /// so the block size is left to the level.
 fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkError> {
-    let number = view.extension.map(|extension| extension.compressor);
+    let number = view.compressor;
     let compressor = if view.has_streams() {
         let format = view.format()?;
         let all = Compressor::ALL.into_iter();
@@ -64,7 +64,7 @@ fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkE
         // Special values name no compressor.
         None
     };
-    let filter = match view.filters.transposes().next() {
+    let filter = match view.filters.transposes().first() {
         Some(Transpose::Shuffle { .. }) => Filter::Byte,
         Some(Transpose::Bitshuffle | Transpose::BitshuffleEights) => Filter::Bit,
         None => Filter::None,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::extension::ChunkExtension;
+use super::extension::{ChunkExtension, SpecialKind};
 use super::header::{BLOSC2_STABLE, FLAG_DELTA, VERSIONLZ};
 use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout};
 use super::pipeline::InverseFilters;
@@ -19,7 +19,12 @@ const MAX_DICTIONARY: u32 = 128 << 10;
 /// A chunk with a consistent header.
 pub(super) struct ChunkView<'a> {
     pub header: ChunkHeader,
-    pub extension: Option<ChunkExtension>,
+    /// The special value that the data consists of, if any.
+    pub special: Option<SpecialKind>,
+    /// The number of the compressor in an extended header.
+    pub compressor: Option<u8>,
+    /// Whether an extended header declares a dictionary.
+    declares_dictionary: bool,
     pub layout: Layout,
     /// The filters to undo; none if the chunk has no streams.
     pub filters: InverseFilters,
@@ -33,7 +38,7 @@ pub(super) struct ChunkView<'a> {
 
 impl<'a> ChunkView<'a> {
     /// Parses the header of a complete chunk. Its length must be exactly the header's `ctbytes`.
-    #[inline]
+    #[inline(always)]
     pub fn open(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let view = Self::open_head(chunk)?;
         let (found, expected) = (chunk.len(), view.header.ctbytes as usize);
@@ -43,7 +48,7 @@ impl<'a> ChunkView<'a> {
         if found > expected {
             return Err(ChunkError::TooLong { found, expected });
         }
-        if view.extension.is_some() && view.dictionary.is_none() && view.has_dictionary() {
+        if view.dictionary.is_none() && view.has_dictionary() {
             let what = "the dictionary of a complete chunk is missing";
             return Err(ChunkError::Bug { what });
         }
@@ -52,71 +57,51 @@ impl<'a> ChunkView<'a> {
 
     /// Parses a chunk that contains at least the header, the block table and the length of the
     /// dictionary.
-    #[inline]
+    #[inline(always)]
     pub fn open_head(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let header = parse_header(chunk)?;
         if header.is_blosc2() && !cfg!(feature = "blosc2") {
             let feature = "blosc2";
             return Err(ChunkError::NotBuilt { feature });
         }
-        let mut view = Self {
-            header,
-            extension: None,
-            layout: header.layout(),
-            filters: InverseFilters::default(),
-            dictionary: None,
-            body: 0,
-            chunk,
-        };
+        let layout = header.layout();
+        let (mut special, mut compressor) = (None, None);
+        let (mut declares_dictionary, mut dictionary) = (false, None);
+        let (mut filters, mut body) = (InverseFilters::NONE, 0);
         if header.is_extended() {
-            view.extend()?;
+            let extension = parse_extension(header, chunk)?;
+            special = extension.special();
+            compressor = Some(extension.compressor);
+            declares_dictionary = extension.has_dictionary();
+            if header.has_streams() && special.is_none() {
+                header.check_streams()?;
+                filters = extension
+                    .pipeline()?
+                    .inverse(header.typesize, header.version);
+                body = layout.table_end();
+                if declares_dictionary {
+                    let range = dictionary_range(body, header.ctbytes, chunk)?;
+                    body = range.end;
+                    dictionary = chunk.get(range);
+                }
+            }
         } else if header.has_streams() {
             let delta = header.is_blosc2() && header.flags & FLAG_DELTA != 0;
             let (typesize, version) = (header.typesize, header.version);
-            view.filters = InverseFilters::of_flags(header.filter(), delta, typesize, version);
-            view.body = view.layout.table_end();
+            filters = InverseFilters::of_flags(header.filter(), delta, typesize, version);
+            body = layout.table_end();
         }
-        Ok(view)
-    }
-
-    /// Parses the second half of the header, and the parts that depend on it.
-    fn extend(&mut self) -> Result<(), ChunkError> {
-        let (found, expected) = (self.chunk.len(), EXTENDED_LEN);
-        let bytes = self.chunk.get(HEADER_LEN..).and_then(<[u8]>::first_chunk);
-        let bytes = bytes.ok_or(ChunkError::CutShort { found, expected })?;
-        let extension = ChunkExtension::parse(&self.header, bytes)?;
-        self.extension = Some(extension);
-        if !self.has_streams() {
-            return Ok(());
-        }
-        self.header.check_streams()?;
-        let pipeline = extension.pipeline()?;
-        self.filters = pipeline.inverse(self.header.typesize, self.header.version);
-        self.body = self.layout.table_end();
-        if extension.has_dictionary() {
-            let range = self.dictionary_range()?;
-            self.body = range.end;
-            self.dictionary = self.chunk.get(range);
-        }
-        Ok(())
-    }
-
-    /// The position of the dictionary, whose length follows the table of blocks.
-    fn dictionary_range(&self) -> Result<Range<usize>, ChunkError> {
-        let at = self.layout.table_end();
-        let (found, expected) = (self.chunk.len(), at + 4);
-        let len = self.chunk.get(at..).and_then(<[u8]>::first_chunk);
-        let len = len.ok_or(ChunkError::CutShort { found, expected })?;
-        let len = u32::from_le_bytes(*len);
-        let is_possible = (1..=MAX_DICTIONARY).contains(&len);
-        if !is_possible || expected + len as usize > self.header.ctbytes as usize {
-            return Err(ChunkError::Header {
-                field: "dictionary length",
-                found: len,
-                expected: "1 to 131072 and within the chunk",
-            });
-        }
-        Ok(expected..expected + len as usize)
+        Ok(Self {
+            header,
+            special,
+            compressor,
+            declares_dictionary,
+            layout,
+            filters,
+            dictionary,
+            body,
+            chunk,
+        })
     }
 
     /// The position of the dictionary, if the chunk has one.
@@ -130,20 +115,18 @@ impl<'a> ChunkView<'a> {
 
     /// Whether the streams depend on a dictionary.
     fn has_dictionary(&self) -> bool {
-        let extension = self.extension.as_ref();
-        extension.is_some_and(ChunkExtension::has_dictionary) && self.has_streams()
+        self.declares_dictionary && self.has_streams()
     }
 
     /// Whether the chunk has streams to decompress.
     pub fn has_streams(&self) -> bool {
-        let special = self.extension.and_then(|extension| extension.special());
-        self.header.has_streams() && special.is_none()
+        self.header.has_streams() && self.special.is_none()
     }
 
     /// The data, if the chunk is a pure copy or consists of special values.
     pub fn plain(&self) -> Option<PlainData<'a>> {
         let rest = self.chunk.get(self.header.len()..)?;
-        if let Some(special) = self.extension.and_then(|extension| extension.special()) {
+        if let Some(special) = self.special {
             return Some(PlainData::of(special, self.header.typesize, rest));
         }
         if self.header.is_pure_copy() {
@@ -162,11 +145,8 @@ impl<'a> ChunkView<'a> {
     pub fn format(&self) -> Result<CompressorFormat, ChunkError> {
         let code = self.header.format_code();
         let format = self.header.compressor_format();
-        let format = format.ok_or(match self.extension {
-            Some(extension) => ChunkError::UserCompressor {
-                id: extension.compressor,
-                code,
-            },
+        let format = format.ok_or(match self.compressor {
+            Some(id) => ChunkError::UserCompressor { id, code },
             None => ChunkError::UnknownCompressor { code },
         })?;
         if self.header.versionlz != VERSIONLZ {
@@ -178,13 +158,14 @@ impl<'a> ChunkView<'a> {
             return Err(ChunkError::NotBuilt { feature });
         }
         let takes_one = matches!(format, CompressorFormat::Lz4 | CompressorFormat::Zstd);
-        if self.extension.is_some_and(|e| e.has_dictionary()) && !takes_one {
+        if self.declares_dictionary && !takes_one {
             return Err(ChunkError::Dictionary { format });
         }
         Ok(format)
     }
 
     /// The start of a block according to the table. It is at least `body` and at most `ctbytes`.
+    #[inline]
     pub fn start(&self, block: u32) -> Result<u32, ChunkError> {
         let nblocks = self.layout.nblocks();
         if block >= nblocks {
@@ -209,12 +190,13 @@ impl<'a> ChunkView<'a> {
     ///
     /// Blocks can begin anywhere after the table, in any order: C-Blosc with several threads writes
     /// them in the order in which they are finished.
+    #[inline(always)]
     pub fn streams(&self, block: u32) -> Result<Streams<'a>, ChunkError> {
         let start = self.start(block)? as usize;
         let rest = self.chunk.get(start..).ok_or(self.cut_short(start))?;
         // Earlier versions encode repeated bytes differently or not at all, and no reader handles
         // them reliably.
-        let runs = self.extension.is_some() && self.header.version >= BLOSC2_STABLE;
+        let runs = self.header.is_extended() && self.header.version >= BLOSC2_STABLE;
         let by_data = self.filters.delta;
         Ok(Streams {
             block,
@@ -248,10 +230,38 @@ impl<'a> ChunkView<'a> {
 }
 
 /// Parses the first 16 bytes of a chunk.
+#[inline(always)]
 pub(super) fn parse_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
     let (found, expected) = (chunk.len(), HEADER_LEN);
     let bytes = chunk.first_chunk();
     ChunkHeader::parse(bytes.ok_or(ChunkError::CutShort { found, expected })?)
+}
+
+/// Parses the second half of an extended header.
+fn parse_extension(header: ChunkHeader, chunk: &[u8]) -> Result<ChunkExtension, ChunkError> {
+    let (found, expected) = (chunk.len(), EXTENDED_LEN);
+    let bytes = chunk.get(HEADER_LEN..).and_then(<[u8]>::first_chunk);
+    ChunkExtension::parse(
+        &header,
+        bytes.ok_or(ChunkError::CutShort { found, expected })?,
+    )
+}
+
+/// The position of the dictionary, whose length is at `at`, the end of the table of blocks.
+fn dictionary_range(at: usize, ctbytes: u32, chunk: &[u8]) -> Result<Range<usize>, ChunkError> {
+    let (found, expected) = (chunk.len(), at + 4);
+    let len = chunk.get(at..).and_then(<[u8]>::first_chunk);
+    let len = len.ok_or(ChunkError::CutShort { found, expected })?;
+    let len = u32::from_le_bytes(*len);
+    let is_possible = (1..=MAX_DICTIONARY).contains(&len);
+    if !is_possible || expected + len as usize > ctbytes as usize {
+        return Err(ChunkError::Header {
+            field: "dictionary length",
+            found: len,
+            expected: "1 to 131072 and within the chunk",
+        });
+    }
+    Ok(expected..expected + len as usize)
 }
 
 /// The streams of one block, in order.
@@ -277,6 +287,7 @@ pub(super) enum Stream<'a> {
 
 impl<'a> Streams<'a> {
     /// The next stream, which decompresses to `len` bytes.
+    #[inline(always)]
     pub fn next(&mut self, len: usize) -> Result<Stream<'a>, ChunkError> {
         let cut = |found, available| ChunkError::StreamLength {
             block: self.block,

@@ -191,8 +191,9 @@ impl FilterPipeline {
     }
 
     /// The filters in the order of decoding, for a chunk of this typesize and format version.
+    #[inline(never)]
     pub(crate) fn inverse(&self, typesize: u8, version: u8) -> InverseFilters {
-        let mut inverse = InverseFilters::default();
+        let mut inverse = InverseFilters::NONE;
         for (id, meta) in self.ids.into_iter().zip(self.metas).rev() {
             match (id, meta) {
                 (SHUFFLE, 0) => inverse.push(Transpose::Shuffle { width: typesize }),
@@ -278,9 +279,10 @@ impl Transpose {
 }
 
 /// The filters of a chunk, in the order of decoding.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct InverseFilters {
-    transposes: [Option<Transpose>; SLOTS],
+    /// The first `count` are filters of the chunk.
+    transposes: [Transpose; SLOTS],
     count: usize,
     /// Whether delta is undone after all other filters.
     pub delta: bool,
@@ -289,23 +291,35 @@ pub(crate) struct InverseFilters {
 }
 
 impl InverseFilters {
+    pub const NONE: Self = Self {
+        transposes: [Transpose::Bitshuffle; SLOTS],
+        count: 0,
+        delta: false,
+        shuffle_meta: 0,
+    };
+
     /// The filters of a header without extension.
+    #[inline(always)]
     pub fn of_flags(filter: Filter, delta: bool, typesize: u8, version: u8) -> Self {
+        let step = match filter {
+            Filter::Byte if typesize > 1 => Some(Transpose::Shuffle { width: typesize }),
+            Filter::Bit => Some(Transpose::bitshuffle(version)),
+            _ => None,
+        };
         let mut inverse = Self {
             delta,
-            ..Self::default()
+            ..Self::NONE
         };
-        match filter {
-            Filter::None => {}
-            Filter::Byte => inverse.push(Transpose::Shuffle { width: typesize }),
-            Filter::Bit => inverse.push(Transpose::bitshuffle(version)),
+        if let Some(step) = step {
+            inverse.transposes[0] = step;
+            inverse.count = 1;
         }
         inverse
     }
 
     /// The filters that move bytes or bits.
-    pub fn transposes(&self) -> impl DoubleEndedIterator<Item = Transpose> + Clone + use<> {
-        self.transposes.into_iter().take(self.count).flatten()
+    pub fn transposes(&self) -> &[Transpose] {
+        &self.transposes[..self.count]
     }
 
     /// Appends a filter, unless it would not change anything: shuffle of single bytes.
@@ -314,7 +328,7 @@ impl InverseFilters {
             return;
         }
         // As many places as a pipeline has steps.
-        self.transposes[self.count] = Some(step);
+        self.transposes[self.count] = step;
         self.count += 1;
     }
 }
