@@ -595,12 +595,12 @@ impl ChunkDecoder {
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
         let typesize = usize::from(view.layout.typesize);
-        let steps = view.filters.transposes().split_last();
+        let mut steps = view.filters.transposes();
         // The filters do not change a block without a whole element.
-        let Some((last, steps)) = steps.filter(|_| out.len() >= typesize) else {
+        let Some(last) = steps.next_back().filter(|_| out.len() >= typesize) else {
             return self.streams_into(view, index, out);
         };
-        if steps.is_empty()
+        if view.filters.count == 1
             && view.layout.streams(out.len()) == 1
             && let Stream::Raw(bytes) = view.streams(index)?.next(out.len())?
         {

@@ -340,7 +340,7 @@ impl Filters {
             is_moved = true;
         }
         if block.len() >= typesize {
-            for step in self.inverse.transposes().iter().rev() {
+            for step in self.inverse.transposes().rev() {
                 let moved = room_for(there, block.len());
                 let from = if is_moved {
                     &here[..block.len()]

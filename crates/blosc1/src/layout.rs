@@ -95,7 +95,7 @@ impl Layout {
     }
 
     /// Bytes of the shortest chunk with this layout: every stream is as short as possible.
-    #[inline]
+    #[inline(always)]
     pub fn smallest_chunk(&self) -> u64 {
         let blocks = u64::from(self.nblocks());
         let is_last_short = blocks * u64::from(self.blocksize) > u64::from(self.nbytes);

@@ -64,7 +64,7 @@ fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkE
         // Special values name no compressor.
         None
     };
-    let filter = match view.filters.transposes().first() {
+    let filter = match view.filters.transposes().next() {
         Some(Transpose::Shuffle { .. }) => Filter::Byte,
         Some(Transpose::Bitshuffle | Transpose::BitshuffleEights) => Filter::Bit,
         None => Filter::None,

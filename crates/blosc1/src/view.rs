@@ -67,7 +67,7 @@ impl<'a> ChunkView<'a> {
         let layout = header.layout();
         let (mut special, mut compressor) = (None, None);
         let (mut declares_dictionary, mut dictionary) = (false, None);
-        let (mut filters, mut body) = (InverseFilters::NONE, 0);
+        let (mut filters, mut body) = (InverseFilters::default(), 0);
         if header.is_extended() {
             let extension = parse_extension(header, chunk)?;
             special = extension.special();

@@ -193,7 +193,7 @@ impl FilterPipeline {
     /// The filters in the order of decoding, for a chunk of this typesize and format version.
     #[inline(never)]
     pub(crate) fn inverse(&self, typesize: u8, version: u8) -> InverseFilters {
-        let mut inverse = InverseFilters::NONE;
+        let mut inverse = InverseFilters::default();
         for (id, meta) in self.ids.into_iter().zip(self.metas).rev() {
             match (id, meta) {
                 (SHUFFLE, 0) => inverse.push(Transpose::Shuffle { width: typesize }),
@@ -259,6 +259,26 @@ impl Transpose {
         }
     }
 
+    /// The width of a shuffle, or a smaller number.
+    #[inline(always)]
+    fn code(self) -> u8 {
+        match self {
+            Self::BitshuffleEights => 0,
+            Self::Bitshuffle => 1,
+            Self::Shuffle { width } => width,
+        }
+    }
+
+    /// The inverse of [`Transpose::code`].
+    #[inline(always)]
+    fn from_code(code: u8) -> Self {
+        match code {
+            0 => Self::BitshuffleEights,
+            1 => Self::Bitshuffle,
+            width => Self::Shuffle { width },
+        }
+    }
+
     /// Applies the filter.
     pub fn apply(self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match self {
@@ -279,11 +299,13 @@ impl Transpose {
 }
 
 /// The filters of a chunk, in the order of decoding.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InverseFilters {
-    /// The first `count` are filters of the chunk.
-    transposes: [Transpose; SLOTS],
-    count: usize,
+    /// The codes of the filters that move bytes or bits, from the lowest byte on. A number fits a
+    /// register; an array would go through memory with the view of each chunk.
+    codes: u64,
+    /// The number of filters that move bytes or bits.
+    pub count: u32,
     /// Whether delta is undone after all other filters.
     pub delta: bool,
     /// The largest meta byte of a shuffle.
@@ -291,44 +313,35 @@ pub(crate) struct InverseFilters {
 }
 
 impl InverseFilters {
-    pub const NONE: Self = Self {
-        transposes: [Transpose::Bitshuffle; SLOTS],
-        count: 0,
-        delta: false,
-        shuffle_meta: 0,
-    };
-
     /// The filters of a header without extension.
     #[inline(always)]
     pub fn of_flags(filter: Filter, delta: bool, typesize: u8, version: u8) -> Self {
-        let step = match filter {
-            Filter::Byte if typesize > 1 => Some(Transpose::Shuffle { width: typesize }),
-            Filter::Bit => Some(Transpose::bitshuffle(version)),
-            _ => None,
-        };
         let mut inverse = Self {
             delta,
-            ..Self::NONE
+            ..Self::default()
         };
-        if let Some(step) = step {
-            inverse.transposes[0] = step;
-            inverse.count = 1;
+        match filter {
+            Filter::None => {}
+            Filter::Byte => inverse.push(Transpose::Shuffle { width: typesize }),
+            Filter::Bit => inverse.push(Transpose::bitshuffle(version)),
         }
         inverse
     }
 
     /// The filters that move bytes or bits.
-    pub fn transposes(&self) -> &[Transpose] {
-        &self.transposes[..self.count]
+    pub fn transposes(self) -> impl DoubleEndedIterator<Item = Transpose> {
+        let code = move |i: u32| (self.codes >> (8 * i)).to_le_bytes()[0];
+        (0..self.count).map(move |i| Transpose::from_code(code(i)))
     }
 
     /// Appends a filter, unless it would not change anything: shuffle of single bytes.
+    #[inline(always)]
     fn push(&mut self, step: Transpose) {
         if matches!(step, Transpose::Shuffle { width: 0..=1 }) {
             return;
         }
-        // As many places as a pipeline has steps.
-        self.transposes[self.count] = step;
+        // A pipeline has six steps, and the number room for eight.
+        self.codes |= u64::from(step.code()) << (8 * self.count);
         self.count += 1;
     }
 }

@@ -54,7 +54,9 @@ pub(super) fn spread(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
         9..16 => spread_lanes::<16, 0>(ranks, src, dst),
         _ => spread_lanes::<16, 16>(ranks, src, dst),
     };
-    plain::spread_from(done, ranks, src, dst);
+    if done * ranks.typesize < src.len() {
+        plain::spread_from(done, ranks, src, dst);
+    }
 }
 
 /// The inverse of [`spread`].
@@ -73,7 +75,9 @@ pub(super) fn gather(ranks: &Ranks, src: &[u8], dst: &mut [u8]) {
         9..16 => gather_lanes::<16, 0>(ranks, src, dst),
         _ => gather_lanes::<16, 16>(ranks, src, dst),
     };
-    plain::gather_from(done, ranks, src, dst);
+    if done * ranks.typesize < dst.len() {
+        plain::gather_from(done, ranks, src, dst);
+    }
 }
 
 /// The number of ranks, as a constant if it is known, which removes branches from the loops.
