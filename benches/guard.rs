@@ -282,6 +282,13 @@ fn cases() -> Vec<Case> {
         "decode-element",
         Box::new(move || decode_element(lz4, &walk(CHUNK))),
     );
+    // Short chunks: little to decompress, so the work around it counts.
+    for compressor in [Compressor::Blosclz, Compressor::Lz4, Compressor::Snappy] {
+        let settings = settings(compressor, Filter::Byte).typesize(2);
+        let sensor = || Kind::Sensor.data(&mut Random::new(31), 1 << 10);
+        let name = format!("decode-short-{compressor}");
+        case(&name, Box::new(move || decode(settings, &sensor())));
+    }
     case(
         "validate",
         Box::new(move || validate(lz4, &walk(4 * CHUNK))),
