@@ -1,8 +1,9 @@
-//! The throughput of async codecs beside that of the codecs that block, in one run: interleaved rounds, the best of each.
+//! The time of async codecs beside that of the codecs that block, in turn.
 //!
-//!     cargo bench --bench aio --features tokio -- [MIB [ROUNDS]]
+//!     cargo bench --bench aio --features tokio [-- WORD..]
 //!
-//! Both read from memory and write to memory, so that nothing but the codecs takes time. The runtime has one thread.
+//! prints a line of JSON for each run of the cases whose names contain all words. Both read from memory and write to memory,
+//! so that nothing but the codecs takes time. The runtime has one thread. `MIB=n` changes the length of the data from 256.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_precision_loss,
@@ -13,8 +14,9 @@ use bloscpack::aio::AsyncDecoder;
 use bloscpack::aio::Tokio;
 use bloscpack::{Compressor, Decoder, Encoder, EncoderBuilder, Options};
 use std::io::{Read, Write};
-use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+mod clock;
 
 /// A random walk of float64.
 fn walk(len: usize) -> Vec<u8> {
@@ -69,13 +71,10 @@ async fn polled(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8]
 }
 
 fn main() {
-    let mut args = std::env::args().skip(1).filter_map(|arg| arg.parse().ok());
-    let (mib, rounds) = (args.next().unwrap_or(256), args.next().unwrap_or(7));
+    let mib = std::env::var("MIB").map_or(256, |mib| mib.parse().unwrap());
     let data = walk(mib << 20);
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().unwrap();
-    println!("codec chunk      threads work       blocking MB/s  async MB/s  ratio");
-    let mut ratios = Vec::new();
     for compressor in [Compressor::Lz4, Compressor::Zstd] {
         for chunk_size in [64 << 10, 1 << 20, 16 << 20] {
             let options = Encoder::builder()
@@ -86,29 +85,16 @@ fn main() {
             let file = encoder.finish().unwrap();
             for (threads, work) in [1, 2].into_iter().flat_map(|n| WORK.map(|work| (n, work))) {
                 let options = options.clone().threads(threads);
-                let mut best = [f64::INFINITY; 2];
-                for _ in 0..rounds {
-                    let begun = Instant::now();
-                    blocking(work, options.clone(), threads, &data, &file);
-                    let middle = Instant::now();
-                    runtime.block_on(polled(work, options.clone(), threads, &data, &file));
-                    best[0] = best[0].min((middle - begun).as_secs_f64());
-                    best[1] = best[1].min(middle.elapsed().as_secs_f64());
-                }
-                let [one, other] = best.map(|time| data.len() as f64 / 1e6 / time);
-                ratios.push((work, other / one));
-                println!(
-                    "{compressor:?}   {:>6} KiB  {threads}       {work:<10} {one:>13.0} {other:>11.0} {:>6.2}",
-                    chunk_size >> 10,
-                    other / one
-                );
+                let kib = chunk_size >> 10;
+                let task = format!("{work}, {compressor}, {kib} KiB, {threads} threads");
+                clock::in_turn(&task, &["async", "blocking"], "", &mut |at| {
+                    if at == 0 {
+                        runtime.block_on(polled(work, options.clone(), threads, &data, &file));
+                    } else {
+                        blocking(work, options.clone(), threads, &data, &file);
+                    }
+                });
             }
         }
-    }
-    for work in WORK {
-        let of_work = ratios.iter().filter(|ratio| ratio.0 == work);
-        let logs: Vec<_> = of_work.map(|ratio| ratio.1.ln()).collect();
-        let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        println!("{work}: {mean:.2} on average");
     }
 }

@@ -1,24 +1,28 @@
-//! Times arrays against caterva and python-blosc2: a server of tasks, so that `benches/arrays.py` can run each task
-//! with all programs in turn.
+//! Times arrays, columns and tables against caterva, python-blosc2 and bcolz: a server of tasks, so that `benches/arrays.py` can
+//! run each task with all programs in turn.
 //!
-//! `arrays FOLDER` reads lines `TASK FILE THREADS CODEC SHAPES` and answers each with the wall seconds and CPU seconds of
-//! the task and the sum of all values read, as 64-bit words. The folder contains `values.f64`, the float64 values of
-//! [`SHAPE`] that all programs use.
+//! `arrays FOLDER` reads lines `TASK FILE THREADS CODEC SHAPES` and answers each with the cost of the task and the sum of all
+//! values read, as 64-bit words. The folder contains `values.f64`, the float64 values that all programs use; arrays take the
+//! first of them, in [`SHAPE`].
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::single_range_in_vec_init,
     reason = "a benchmark"
 )]
 
 use bloscpack::Options;
+use bloscpack_open::datasets::{CArray, CTable, Dataset};
 use bloscpack_open::frames::NdArray;
-use rustix::time::{ClockId, clock_gettime};
+use clock::Took;
 use std::io::{BufRead, stdin};
 use std::ops::Range;
 use std::path::Path;
-use std::time::Instant;
+
+mod clock;
 
 const SHAPE: [u64; 3] = [300, 300, 278];
 const CHUNK: [u32; 3] = [75, 75, 70];
@@ -28,28 +32,8 @@ const PLANES: usize = 20;
 /// Boxes that are read, and their length along each axis.
 const BOXES: usize = 1000;
 const BOX: u64 = 10;
-
-/// The cost of some work: wall seconds, and CPU seconds of all threads.
-#[derive(Clone, Copy, Default)]
-struct Took {
-    clock: f64,
-    cpu: f64,
-}
-
-impl Took {
-    /// Runs something and adds its cost.
-    fn add<T>(&mut self, act: impl FnOnce() -> T) -> T {
-        let cpu = || {
-            let time = clock_gettime(ClockId::ProcessCPUTime);
-            time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-        };
-        let (begun, used) = (Instant::now(), cpu());
-        let done = act();
-        self.clock += begun.elapsed().as_secs_f64();
-        self.cpu += cpu() - used;
-        done
-    }
-}
+/// Columns of the table.
+const COLUMNS: usize = 16;
 
 /// Random positions, the same for all programs.
 struct Places(u64);
@@ -94,6 +78,12 @@ fn slices(task: &str) -> Vec<[Range<u64>; 3]> {
     planes.collect()
 }
 
+/// The sum of values, as words.
+fn sum(values: &[f64]) -> u64 {
+    let words = values.iter().map(|value| value.to_bits());
+    words.fold(0, u64::wrapping_add)
+}
+
 /// With `into`, reads into existing memory.
 fn read(
     path: &Path,
@@ -104,18 +94,16 @@ fn read(
     let mut took = Took::default();
     let options = Options::new().threads(threads);
     let array = took.add(|| NdArray::open_with(path, &options)).unwrap();
-    let mut sum = 0u64;
     if let (Some(into), [slice]) = (into, slices) {
         took.add(|| array.read(slice, into)).unwrap();
-        let words = into.iter().map(|value| value.to_bits());
-        return (took, words.fold(sum, u64::wrapping_add));
+        return (took, sum(into));
     }
+    let mut total = 0u64;
     for slice in slices {
         let values: Vec<f64> = took.add(|| array.to_vec(slice)).unwrap();
-        let words = values.iter().map(|value| value.to_bits());
-        sum = words.fold(sum, u64::wrapping_add);
+        total = total.wrapping_add(sum(&values));
     }
-    (took, sum)
+    (took, total)
 }
 
 fn write(path: &Path, values: &[f64], threads: usize, codec: &str, shapes: &str) -> Took {
@@ -139,6 +127,75 @@ fn write(path: &Path, values: &[f64], threads: usize, codec: &str, shapes: &str)
     took
 }
 
+/// A new array of bcolz.
+fn create(path: &Path, values: &[f64]) -> Took {
+    let mut took = Took::default();
+    let builder = CArray::of::<f64>().expected_rows(values.len() as u64);
+    let created = took.add(|| {
+        let mut array = builder.replace(true).create(path)?;
+        array.append_values(values)?;
+        array.flush()
+    });
+    created.unwrap();
+    took
+}
+
+/// Slices of an array of bcolz, into existing memory.
+fn rows(path: &Path, count: usize, len: Option<u64>, into: &mut [f64]) -> (Took, u64) {
+    let (mut took, mut places, mut total) = (Took::default(), Places(1), 0u64);
+    let array = took.add(|| CArray::open(path)).unwrap();
+    let len = len.unwrap_or(array.rows());
+    let begins = (0..count).map(|_| places.next(array.rows() - len + 1));
+    let begins: Vec<u64> = begins.collect();
+    let into = &mut into[..len as usize];
+    took.add(|| {
+        for at in begins {
+            array.read(&[at..at + len], into).unwrap();
+            total = total.wrapping_add(into[0].to_bits());
+        }
+    });
+    (took, total)
+}
+
+fn table(path: &Path, values: &[f64]) -> Took {
+    let rows = values.len() / COLUMNS;
+    let mut builder = CTable::builder().replace(true);
+    for column in 0..COLUMNS {
+        let array = CArray::of::<f64>().expected_rows(rows as u64);
+        builder = builder.column(format!("c{column}"), array);
+    }
+    let columns = values.chunks_exact(rows).map(bytemuck::cast_slice);
+    let columns: Vec<&[u8]> = columns.collect();
+    let mut took = Took::default();
+    let written = took.add(|| {
+        let mut table = builder.create(path)?;
+        table.append(&columns)?;
+        table.flush()
+    });
+    written.unwrap();
+    took
+}
+
+/// Sums all values of a table, block by block, and counts them.
+fn scan(path: &Path) -> (Took, u64) {
+    let (mut took, mut sum, mut count) = (Took::default(), 0.0, 0);
+    took.add(|| {
+        let table = Dataset::open_with(path, &Options::new()).unwrap();
+        let table = table.into_table().unwrap();
+        let all = 0..table.rows().unwrap();
+        for block in table.blocks(table.names(), all, 16 << 20).unwrap() {
+            for column in block.unwrap().1 {
+                let values = column.as_chunks().0;
+                count += values.len() as u64;
+                let values = values.iter().map(|bytes| f64::from_le_bytes(*bytes));
+                sum += values.sum::<f64>();
+            }
+        }
+    });
+    assert!(sum.is_finite());
+    (took, count)
+}
+
 fn main() {
     let Some(folder) = std::env::args()
         .nth(1)
@@ -151,6 +208,7 @@ fn main() {
     let words = bytes.as_chunks().0.iter();
     let values: Vec<f64> = words.map(|bytes| f64::from_le_bytes(*bytes)).collect();
     let mut reused = values.clone();
+    let small = std::env::var("SMALL").map_or(100_000, |count| count.parse().unwrap());
     for line in stdin().lock().lines() {
         let line = line.unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -158,13 +216,21 @@ fn main() {
             panic!("expected five words, found {line:?}");
         };
         let (path, threads) = (Path::new(&folder).join(file), threads.parse().unwrap());
+        let count = SHAPE.iter().product::<u64>() as usize;
+        let all = &values[..count.min(values.len())];
         let (took, sum) = match task {
-            "write" => (write(&path, &values, threads, codec, shapes), 0),
+            "write" | "synced" => (write(&path, all, threads, codec, shapes), 0),
+            "create" => (create(&path, &values), 0),
+            "rows" => rows(&path, 1, None, &mut reused),
+            "slices" => rows(&path, 200, Some(100_000), &mut reused),
+            "small" => rows(&path, small, Some(10), &mut reused),
+            "table" => (table(&path, &values), 0),
+            "scan" => scan(&path),
             _ => {
-                let into = (task == "read_into").then_some(reused.as_mut_slice());
+                let into = (task == "read_into").then_some(&mut reused[..all.len()]);
                 read(&path, threads, &slices(task), into)
             }
         };
-        println!("{} {} {sum}", took.clock, took.cpu);
+        println!(r#"{{{took}, "sum": {sum}}}"#);
     }
 }

@@ -293,11 +293,11 @@ fn follow(commits: u64, folder: &Path) {
     };
     let made: Vec<_> = (0..commits).map(commit).collect();
     let arrived = following.join().unwrap();
-    println!("{:32} {:>10} {:>10}", "", "median", "p99");
+    println!("| | median, ms | 99th percentile, ms |\n|---|--:|--:|");
     let print = |name, mut times: Vec<Duration>| {
         times.sort();
         let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
-        println!("{name:32} {:>8.2}ms {:>8.2}ms", at(50), at(99));
+        println!("| {name} | {:.2} | {:.2} |", at(50), at(99));
     };
     let all = || made.iter().zip(&arrived);
     let (commit, since) = ("a commit", "its beginning to the follower");
@@ -334,10 +334,8 @@ fn main() {
     let readers = usize::try_from(readers).unwrap();
     let folder = args.get(2).map_or_else(std::env::temp_dir, PathBuf::from);
     let folder = tempfile::tempdir_in(folder).unwrap();
-    println!(
-        "{:8} {:>20} {:>10} {:>6} {:>15} {:>17}",
-        "file", "readers", "commits/s", "share", "slowest commit", "slowest snapshot"
-    );
+    println!("| file | readers | commits/s | share | slowest commit, ms | slowest snapshot, ms |");
+    println!("|---|---|--:|--:|--:|--:|");
     let wanted = |name: &str| args.get(3).is_none_or(|kind| kind == name);
     for (name, kind) in Kind::ALL.into_iter().filter(|(name, _)| wanted(name)) {
         let path = folder.path().join(name);
@@ -359,7 +357,7 @@ fn main() {
                 _ => format!("{readers} {beside}"),
             };
             println!(
-                "{name:8} {readers:>20} {:>10.1} {:>5.0}% {:>13.0}ms {:>15.0}ms",
+                "| {name} | {readers} | {:.1} | {:.0} % | {:.0} | {:.0} |",
                 commits as f64 / time.as_secs_f64(),
                 100.0 * commits as f64 / alone as f64,
                 slowest.as_secs_f64() * 1e3,

@@ -1,10 +1,9 @@
 //! Times chunks with our engine and with C-Blosc 1.21, in one process, on one thread, in turn.
 //!
-//! `cargo bench --bench chunk [-- WORD..]` prints, for each kind of data, compressor and filter
-//! whose names contain all words, the MB/s of both sides and the median ratio of paired rounds (above 1,
-//! ours is faster), then geometric means and whether the targets are met. `LEVEL=n` changes the level
-//! from 5, `ROUNDS=n` the number of rounds from 9. C-Blosc is built with the SIMD that `RUSTFLAGS`
-//! allows: use `-C target-feature=+avx2` for a fair comparison of the filters.
+//! `cargo bench --bench chunk [-- WORD..]` runs each kind of data, compressor and filter whose names contain all words, and
+//! prints a line of JSON for each run; `just bench-all --only chunk` makes tables of them. `LEVEL=n` changes the level from 5, `ROUNDS=n`
+//! the number of rounds from 9. C-Blosc is built with the SIMD that `RUSTFLAGS` allows: use `-C target-feature=+avx2` for a
+//! fair comparison of the filters.
 #![allow(
     clippy::unwrap_used,
     clippy::cast_possible_truncation,

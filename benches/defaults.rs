@@ -1,19 +1,22 @@
 //! Measurements that justify the default compressor and level.
 //!
-//! `cargo bench --bench defaults` prints, for each compressor and level, the geometric mean of the
-//! ratios, the speed of one thread, and the seconds to write a gigabyte to a disk and read it back, with
-//! two threads and disks of 1 and of 0.2 GB/s. `docs/defaults.md` has a run and the conclusions.
+//! `cargo bench --bench defaults [-- WORD..]` prints, for each compressor and level, the geometric mean of the
+//! ratios, the speed of one thread by its CPU time, and the seconds to write a gigabyte to a disk and read it back, with
+//! two threads and disks of 1 and of 0.2 GB/s. The spread is the largest over the kinds of data: the slowest round of
+//! encoding, without the first, divided by the fastest. `docs/defaults.md` has a run and the conclusions.
 #![allow(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
-use std::time::Instant;
 
+use clock::seconds;
 use oracle::{Kind, Random};
 use testkit::oracle;
 
+mod clock;
+
 const CHUNK: usize = 1 << 20;
 const CHUNKS: usize = 8;
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 4;
 const THREADS: f64 = 2.0;
 const KINDS: [Kind; 5] = [
     Kind::Walk,
@@ -25,6 +28,7 @@ const KINDS: [Kind; 5] = [
 
 /// Best seconds to encode and to decode, and the compressed length.
 struct Run {
+    spread: f64,
     encode: f64,
     decode: f64,
     size: usize,
@@ -32,9 +36,15 @@ struct Run {
 
 fn main() {
     let data = KINDS.map(|kind| (kind, kind.data(&mut Random::new(31), CHUNK * CHUNKS)));
-    println!("compressor level  ratio  encode  decode   1 GB/s  0.2 GB/s");
+    println!(
+        "| compressor | level | ratio | encode, MB/s | decode, MB/s | 1 GB/s | 0.2 GB/s | spread |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for compressor in Compressor::ALL {
         for level in 1..=9 {
+            if !clock::is_wanted(&format!("{compressor} {level}")) {
+                continue;
+            }
             let runs: Vec<_> = data
                 .iter()
                 .map(|(kind, data)| run(compressor, level, *kind, data))
@@ -58,14 +68,15 @@ fn print(compressor: Compressor, level: u8, runs: &[Run]) {
         sum(|run| run.decode) / gigabytes,
     );
     let stored = sum(|run| run.size as f64) / 1e9 / gigabytes;
-    let seconds = |disk: f64| (encode + decode) / THREADS + 2.0 * stored / disk;
+    let disk_seconds = |disk: f64| (encode + decode) / THREADS + 2.0 * stored / disk;
     println!(
-        "{compressor:10} {level:5} {:6.2} {:7.0} {:7.0} {:8.2} {:9.2}",
+        "| {compressor} | {level} | {:.2} | {:.0} | {:.0} | {:.2} | {:.2} | {:.2} |",
         ratio.exp(),
         1e3 / encode,
         1e3 / decode,
-        seconds(1.0),
-        seconds(0.2),
+        disk_seconds(1.0),
+        disk_seconds(0.2),
+        runs.iter().fold(1.0, |most, run| run.spread.max(most)),
     );
 }
 
@@ -81,21 +92,24 @@ fn run(compressor: Compressor, level: u8, kind: Kind, data: &[u8]) -> Run {
         .map(|_| Vec::with_capacity(CHUNK + 16))
         .collect();
     let mut back = vec![0; CHUNK];
-    let (mut encode, mut decode) = (f64::MAX, f64::MAX);
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
+    let (mut encode, mut decode, mut slowest) = (f64::MAX, f64::MAX, 0.0);
+    for round in 0..ROUNDS {
+        let start = seconds();
         for (chunk, data) in chunks.iter_mut().zip(data.chunks(CHUNK)) {
             chunk.clear();
             encoder.encode(data, chunk).unwrap();
         }
-        encode = encode.min(start.elapsed().as_secs_f64());
-        let start = Instant::now();
+        let took = seconds() - start;
+        encode = encode.min(took);
+        slowest = if round == 0 { 0.0 } else { took.max(slowest) };
+        let start = seconds();
         for chunk in &chunks {
             decoder.decode(chunk, &mut back).unwrap();
         }
-        decode = decode.min(start.elapsed().as_secs_f64());
+        decode = decode.min(seconds() - start);
     }
     Run {
+        spread: slowest / encode,
         encode,
         decode,
         size: chunks.iter().map(Vec::len).sum(),

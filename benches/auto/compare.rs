@@ -9,7 +9,6 @@ use super::data::{self, Data};
 
 const CHUNK: usize = 1 << 20;
 const CHUNKS: usize = 4;
-const ROUNDS: usize = 7;
 /// Runs longer than this many seconds are not repeated.
 const LONG: f64 = 0.2;
 const THREADS: f64 = 2.0;
@@ -40,7 +39,9 @@ pub fn run() {
         "| data | aim | auto | its ratio | its score | best fixed | its ratio | its score | auto / best | tuning |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
-    for data in data::all(CHUNK * CHUNKS) {
+    let wanted = std::env::var("DATA").unwrap_or_default();
+    let all = data::all(CHUNK * CHUNKS).into_iter();
+    for data in all.filter(|data| data.name.contains(&wanted)) {
         let tuned = Aim::ALL.map(|aim| tune(aim, &data.bytes));
         let mut grid: Vec<_> = grid(data.typesize).map(|one| measure(one, &data)).collect();
         for (tuned, _) in &tuned {
@@ -141,7 +142,8 @@ fn measure(settings: ChunkSettings, data: &Data) -> Run {
     let mut chunks = vec![Vec::new(); CHUNKS];
     let mut back = vec![0; CHUNK];
     let (mut encode, mut decode) = (f64::MAX, f64::MAX);
-    for _ in 0..ROUNDS {
+    let rounds = std::env::var("ROUNDS").map_or(7, |rounds| rounds.parse().unwrap());
+    for _ in 0..rounds {
         let start = seconds();
         for (chunk, data) in chunks.iter_mut().zip(data.bytes.chunks(CHUNK)) {
             chunk.clear();

@@ -56,7 +56,7 @@ fn ratio(theirs: &Engine, pair: &Pair) -> f64 {
 }
 
 fn read(pairs: &[Pair]) {
-    println!("{:<16} right refused wrong  time / ours", "engine");
+    println!("| crate | right | refused | wrong | time | chunks timed |\n|---|--:|--:|--:|--:|--:|");
     for engine in ENGINES {
         let (mut right, mut refused, mut wrong) = (0, 0, 0);
         let mut logs = Vec::new();
@@ -75,7 +75,7 @@ fn read(pairs: &[Pair]) {
         let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
         let timed = logs.len();
         println!(
-            "{:<16} {right:>5} {refused:>7} {wrong:>5}  {mean:.2} ({timed} chunks)",
+            "| `{}` | {right} | {refused} | {wrong} | {mean:.2} | {timed} |",
             engine.name
         );
     }

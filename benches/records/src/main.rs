@@ -1,7 +1,7 @@
 //! Compares records with Parquet, SQLite and zstd, on real data that `data.sh` fetches.
 //!
 //! ```text
-//! cargo run --release -- bench|sweep FOLDER [words|log|json].. [--rounds N] [--only WORD] [--wall]
+//! cargo run --release -- bench|sweep FOLDER [words|log|json].. [--rounds N] [--only WORD]
 //! cargo run --release -- sizes FOLDER [words|log|json]..
 //! cargo run --release -- packings FOLDER [words|log|json].. [--mib N]
 //! ```
@@ -9,10 +9,11 @@
 //! `bench` is the comparison. The others are the measurements that the format and its settings were
 //! chosen by: `sweep` compares chunk sizes, `sizes` the effect of block and chunk size on whole files,
 //! against zstd and Parquet, and `packings` layouts of a chunk that holds many records, on the first N
-//! (16) MiB of each file. `--only` runs only *quick* and the contenders whose names contain the word;
-//! `--wall` measures wall time instead of the CPU time of the thread. All output is Markdown tables.
+//! (16) MiB of each file. `--only` runs only *quick* and the contenders whose names contain the word.
+//! All output is Markdown tables.
 
 mod bench;
+#[path = "../../clock/mod.rs"]
 mod clock;
 mod data;
 mod packings;
@@ -24,11 +25,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bench::{Bench, Contender};
-use clock::Clock;
 use data::Records;
 
 const USAGE: &str = "usage: bloscpack-records bench|sweep|sizes|packings FOLDER [words|log|json].. \
-[--rounds N] [--only WORD] [--wall] [--mib N]";
+[--rounds N] [--only WORD] [--mib N]";
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -40,20 +40,18 @@ struct Request {
     mib: usize,
     rounds: usize,
     only: String,
-    clock: Clock,
 }
 
 impl Request {
     fn parse(mut args: impl Iterator<Item = String>) -> Option<Self> {
         let (what, folder) = (args.next()?, args.next()?.into());
         let (mut names, mut mib, mut rounds) = (vec![], 16, 3);
-        let (mut only, mut clock) = (String::new(), Clock::Thread);
+        let mut only = String::new();
         while let Some(arg) = args.next() {
             match arg.as_str() {
                 "--mib" => mib = args.next()?.parse().ok()?,
                 "--rounds" => rounds = args.next()?.parse().ok()?,
                 "--only" => only = args.next()?,
-                "--wall" => clock = Clock::Wall,
                 _ => names.push(arg),
             }
         }
@@ -67,7 +65,6 @@ impl Request {
             mib,
             rounds,
             only,
-            clock,
         })
     }
 }
@@ -79,7 +76,6 @@ impl Request {
         Bench {
             contenders,
             rounds: self.rounds,
-            clock: self.clock,
         }
     }
 }

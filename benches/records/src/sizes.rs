@@ -3,7 +3,7 @@
 use bloscpack::blosc::Compressor;
 
 use crate::Result;
-use crate::clock::Clock;
+use crate::clock::Took;
 use crate::data::Records;
 use crate::packings::{Layout, Packed, settings};
 use crate::peers::{parquet, zstd_lines};
@@ -30,13 +30,13 @@ pub fn run(name: &str, records: &Records) -> Result<()> {
     println!();
     let mut table = Table::new(["what", "size", "of bytes", "write s"]);
     let mut add = |what: String, size: &dyn Fn() -> Result<usize>| {
-        let (seconds, size) = Clock::Thread.time(size);
-        let size = size?;
+        let mut took = Took::default();
+        let size = took.add(size)?;
         table.row([
             what,
             bytes(size),
             format!("{:.4}", size as f64 / total as f64),
-            format!("{seconds:.1}"),
+            format!("{:.1}", took.cpu),
         ]);
         Result::Ok(())
     };

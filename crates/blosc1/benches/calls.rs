@@ -1,10 +1,8 @@
 //! Times short calls against C-Blosc 1.21: small chunks, some elements of a chunk, and chunks by
 //! two threads.
 //!
-//! `cargo bench -p blosc1 --bench calls` prints the calls per second of both sides, and the median
-//! of the rounds' ratios theirs / ours (above 1, ours is faster). Times are CPU times of the
-//! thread, so that other work on the machine counts little; for two threads, they are wall times.
-//! `ROUNDS=n` changes the number of rounds from 15. C-Blosc is built with the SIMD that `RUSTFLAGS`
+//! `cargo bench -p blosc1 --bench calls [-- WORD..]` prints a line of JSON for each run; `just bench-all --only calls` makes a
+//! table of them. `ROUNDS=n` changes the number of rounds from 9. C-Blosc is built with the SIMD that `RUSTFLAGS`
 //! allows: use `-C target-feature=+avx2`. Our encoders and decoders are kept between calls; the
 //! calls of C-Blosc that do not use global state make a context each time.
 #![allow(unsafe_code, reason = "calls into the C library")]
@@ -19,65 +17,22 @@
 
 use std::ffi::CString;
 use std::hint::black_box;
-use std::sync::LazyLock;
-use std::time::Instant;
 
 use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor};
 use testkit::oracle::{self, Kind, Random};
 
-#[path = "../../../benches/auto/clock.rs"]
+#[path = "../../../benches/clock/mod.rs"]
 mod clock;
 
-/// Returns the seconds since a fixed moment.
-type Clock = fn() -> f64;
-
-/// Wall time, for calls by several threads.
-fn wall() -> f64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    START.elapsed().as_secs_f64()
-}
-
-/// Prints the calls per second of both sides, and the median ratio of rounds that take turns.
-fn compare(name: &str, clock: Clock, ours: &mut dyn FnMut(), theirs: &mut dyn FnMut()) -> f64 {
-    // Seconds per call, over many calls.
-    let seconds = |work: &mut dyn FnMut(), times| {
-        let start = clock();
-        for _ in 0..times {
-            work();
-        }
-        (clock() - start) / f64::from(times)
-    };
-    let rounds = std::env::var("ROUNDS").map_or(15, |rounds| rounds.parse().unwrap());
-    ours();
-    theirs();
-    let times = (0.004 / seconds(theirs, 3_u32)).ceil().clamp(1.0, 1e6) as u32;
-    let mut rows = [vec![], vec![], vec![]];
-    for round in 0..rounds {
-        let (our, their) = if round % 2 == 0 {
-            let our = seconds(ours, times);
-            (our, seconds(theirs, times))
-        } else {
-            let their = seconds(theirs, times);
-            (seconds(ours, times), their)
-        };
-        for (row, value) in rows.iter_mut().zip([our, their, their / our]) {
-            row.push(value);
-        }
-    }
-    let [our, their, ratio] = rows.map(|mut row| {
-        row.sort_by(f64::total_cmp);
-        row[row.len() / 2]
+/// Lets both take turns.
+fn compare(name: &str, ours: &mut dyn FnMut(), theirs: &mut dyn FnMut()) {
+    clock::in_turn(name, &["ours", "C-Blosc"], "", &mut |at| {
+        if at == 0 { ours() } else { theirs() }
     });
-    println!(
-        "{name:<32} {:>12.0} {:>12.0} {ratio:>6.2}",
-        1.0 / our,
-        1.0 / their
-    );
-    ratio
 }
 
 /// Small chunks: encode and decode.
-fn small(compressor: Compressor, kind: Kind, len: usize) -> [f64; 2] {
+fn small(compressor: Compressor, kind: Kind, len: usize) {
     let settings = ChunkSettings::default()
         .compressor(compressor)
         .level(5)
@@ -87,9 +42,8 @@ fn small(compressor: Compressor, kind: Kind, len: usize) -> [f64; 2] {
     let mut decoder = ChunkDecoder::new();
     let (mut out, mut room) = (vec![0; len + 16], vec![0; len + 16]);
     let name = format!("{compressor} {kind:?} {} KiB", len >> 10);
-    let encode = compare(
+    compare(
         &format!("encode {name}"),
-        clock::seconds,
         &mut || {
             black_box(encoder.encode_into(&data, &mut out).unwrap());
         },
@@ -99,9 +53,8 @@ fn small(compressor: Compressor, kind: Kind, len: usize) -> [f64; 2] {
     );
     let chunk = oracle::compress(&settings, &data, 0);
     let (mut back, mut other) = (vec![0; len], vec![0; len]);
-    let decode = compare(
+    compare(
         &format!("decode {name}"),
-        clock::seconds,
         &mut || {
             black_box(decoder.decode(&chunk, &mut back).unwrap());
         },
@@ -109,11 +62,10 @@ fn small(compressor: Compressor, kind: Kind, len: usize) -> [f64; 2] {
             black_box(oracle::decompress_into(&chunk, &mut other));
         },
     );
-    [encode, decode]
 }
 
 /// Some elements of a chunk of 1 MiB.
-fn getitem(compressor: Compressor, count: usize) -> f64 {
+fn getitem(compressor: Compressor, count: usize) {
     let settings = ChunkSettings::default()
         .compressor(compressor)
         .level(5)
@@ -129,7 +81,6 @@ fn getitem(compressor: Compressor, count: usize) -> f64 {
     };
     compare(
         &format!("getitem {compressor} {count}"),
-        clock::seconds,
         &mut || {
             let start = 8 * next(&mut our_at) as u32;
             black_box(decoder.decode_range(&chunk, start, &mut out).unwrap());
@@ -140,11 +91,11 @@ fn getitem(compressor: Compressor, count: usize) -> f64 {
             // SAFETY: the chunk is whole and sound, and `other` has room for the elements.
             black_box(unsafe { blosc_src::blosc_getitem(chunk, start, count as i32, out) });
         },
-    )
+    );
 }
 
 /// A chunk of 16 MiB by two threads.
-fn threads(compressor: Compressor) -> [f64; 2] {
+fn threads(compressor: Compressor) {
     let settings = ChunkSettings::default()
         .compressor(compressor)
         .level(5)
@@ -154,9 +105,8 @@ fn threads(compressor: Compressor) -> [f64; 2] {
     let mut encoder = ChunkEncoder::new(settings).unwrap().threads(2);
     let mut decoder = ChunkDecoder::new().threads(2);
     let (mut out, mut room) = (vec![0; data.len() + 16], vec![0; data.len() + 16]);
-    let encode = compare(
+    compare(
         &format!("encode {compressor} 16 MiB, 2 threads"),
-        wall,
         &mut || {
             black_box(encoder.encode_into(&data, &mut out).unwrap());
         },
@@ -171,9 +121,8 @@ fn threads(compressor: Compressor) -> [f64; 2] {
     );
     let chunk = oracle::compress(&settings, &data, 0);
     let (mut back, mut other) = (vec![0; data.len()], vec![0; data.len()]);
-    let decode = compare(
+    compare(
         &format!("decode {compressor} 16 MiB, 2 threads"),
-        wall,
         &mut || {
             black_box(decoder.decode(&chunk, &mut back).unwrap());
         },
@@ -184,45 +133,20 @@ fn threads(compressor: Compressor) -> [f64; 2] {
             assert!(made > 0);
         },
     );
-    [encode, decode]
-}
-
-/// The geometric mean and the lowest of the ratios.
-fn summary(name: &str, ratios: &[f64]) {
-    let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64;
-    let lowest = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    println!("{name}: mean {:.2}, lowest {lowest:.2}", mean.exp());
 }
 
 fn main() {
-    println!(
-        "{:<32} {:>12} {:>12} {:>6}",
-        "calls a second", "ours", "C-Blosc", "ratio"
-    );
-    let (mut encode, mut decode) = (vec![], vec![]);
     for compressor in Compressor::ALL {
         for kind in [Kind::Walk, Kind::Sensor] {
             for len in [1 << 10, 4 << 10, 16 << 10, 64 << 10] {
-                let [first, second] = small(compressor, kind, len);
-                encode.push(first);
-                decode.push(second);
+                small(compressor, kind, len);
             }
         }
     }
-    let mut elements = vec![];
     for compressor in Compressor::ALL {
-        elements.extend([1, 10, 100, 1000].map(|count| getitem(compressor, count)));
+        for count in [1, 10, 100, 1000] {
+            getitem(compressor, count);
+        }
     }
-    let both: Vec<_> = Compressor::ALL.into_iter().map(threads).collect();
-    summary("small chunks, encode", &encode);
-    summary("small chunks, decode", &decode);
-    summary("elements", &elements);
-    summary(
-        "two threads, encode",
-        &both.iter().map(|pair| pair[0]).collect::<Vec<_>>(),
-    );
-    summary(
-        "two threads, decode",
-        &both.iter().map(|pair| pair[1]).collect::<Vec<_>>(),
-    );
+    Compressor::ALL.into_iter().for_each(threads);
 }

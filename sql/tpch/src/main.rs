@@ -1,10 +1,12 @@
 //! TPC-H as ctables and as Parquet, with the same answers.
 //!
 //! `make` writes the eight tables in both formats. `check` runs the 22 queries over both in the same engine, and fails if an
-//! answer differs; with `--cluster`, a cluster reads the ctables. `bench` times queries.
+//! answer differs; with `--cluster`, a cluster reads the ctables. `serve` times queries.
 
 mod bench;
 mod check;
+#[path = "../../../benches/clock/mod.rs"]
+mod clock;
 mod make;
 
 use clap::{Parser, Subcommand};
@@ -41,20 +43,11 @@ enum Command {
     },
     /// Print the text of a query, such as `Q6`
     Query { name: String },
-    /// Time one query over one format of the tables: `ctable`, `snappy` or `zstd`; used by `benches/sql.py`
-    Once {
+    /// Time queries over one format of the tables, `ctable`, `snappy` or `zstd`, as lines of input name them
+    Serve {
         #[arg(long, default_value_t = 2)]
         threads: usize,
         form: String,
-        query: String,
-        dir: PathBuf,
-    },
-    /// Time queries over each format of the tables in turn, and print medians
-    Bench {
-        #[arg(long, default_value_t = 5)]
-        rounds: usize,
-        #[arg(long, default_value_t = 2)]
-        threads: usize,
         dir: PathBuf,
     },
 }
@@ -68,16 +61,6 @@ async fn main() -> Result<()> {
             println!("{}", bench::query(&name)?);
             Ok(())
         }
-        Command::Once {
-            threads,
-            form,
-            query,
-            dir,
-        } => bench::once(&dir, &form, &query, threads).await,
-        Command::Bench {
-            rounds,
-            threads,
-            dir,
-        } => bench::bench(&dir, rounds, threads).await,
+        Command::Serve { threads, form, dir } => bench::serve(&dir, &form, threads).await,
     }
 }

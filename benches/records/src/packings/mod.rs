@@ -9,7 +9,7 @@ use std::hint::black_box;
 use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter};
 
 use crate::Result;
-use crate::clock::Clock;
+use crate::clock::Took;
 use crate::data::Records;
 use crate::table::{Table, binary, bytes, median};
 pub use layout::{Layout, Unpacked};
@@ -150,13 +150,14 @@ impl Packed {
     fn decode_seconds(&self) -> Result<f64> {
         let mut seconds = vec![];
         for _ in 0..ROUNDS {
-            let (spent, done) = Clock::Thread.time(|| {
+            let mut took = Took::default();
+            let done = took.add(|| {
                 self.decode(|unpacked| {
                     black_box(unpacked);
                 })
             });
             done?;
-            seconds.push(spent);
+            seconds.push(took.cpu);
         }
         Ok(median(seconds))
     }

@@ -7,7 +7,7 @@ use zstd::bulk::{Compressor, Decompressor};
 
 use super::{BESIDE_CHUNK, CODECS, ROUNDS, settings};
 use crate::Result;
-use crate::clock::Clock;
+use crate::clock::Took;
 use crate::data::Records;
 use crate::table::{Table, bytes, median};
 
@@ -85,7 +85,8 @@ fn time(
     let mut out = vec![];
     let mut seconds = vec![];
     for round in 0..=ROUNDS {
-        let (spent, done) = Clock::Thread.time(|| {
+        let mut took = Took::default();
+        let done = took.add(|| {
             for (chunk, record) in chunks.iter().zip(records.iter()) {
                 black_box(crc32fast::hash(chunk));
                 out.resize(record.len(), 0);
@@ -96,7 +97,7 @@ fn time(
             Result::Ok(())
         });
         done?;
-        seconds.push(spent);
+        seconds.push(took.cpu);
     }
     Ok(median(seconds.split_off(1)))
 }
