@@ -15,74 +15,14 @@ test *options:
 test-whole *options:
     BLOSCPACK_TESTS=whole tests/run.sh {{options}}
 
-# The chunk engine against C-Blosc, in one process.
-bench:
-    cargo bench --bench chunk
-
-# Whole commands against python-bloscpack, python-blosc2, zstd, lz4, pigz and cp. Takes about two hours; see `--help`.
-bench-commands *options:
-    cargo build --release --locked --package blpk
-    benches/commands.py {{options}}
-
-# How the cost of the command grows with the work: bytes, chunks, records, memory. `--quick` is a small version.
-bench-scaling *options:
-    cargo build --release --locked --package blpk
-    benches/scaling.py {{options}}
-
-# The chunk engine against C-Blosc2, with Blosc 2 chunks; needs cmake.
-bench2:
-    cargo bench --features blosc2-rs --bench chunk2
-
-# Chunks of C-Blosc, read by our engine and by other crates: which are right, and how fast.
-bench-engines:
-    cargo build --locked --release --manifest-path benches/engines/Cargo.toml
-    benches/engines/target/release/bloscpack-engines make target/engines.bin
-    benches/engines/target/release/bloscpack-engines read target/engines.bin
+# All benchmarks, with their tables in the pages: hours. `--only NAME`, `--quick`, `--python FILE` for each interpreter with peers.
+bench-all *options:
+    benches/all.py {{options}}
 
 # Compare the instruction counts of the hot paths with benches/guard.json; needs valgrind. `--update` rewrites the file.
 bench-guard *args:
     cargo build --locked --release --bench guard
     benches/guard.py {{args}} "$(ls -t target/release/deps/guard-* | grep -v '\.d$' | head -n 1)"
-
-# Records against Parquet, SQLite and zstd, in one run. Takes an hour with all settings.
-bench-records data="target/records-data":
-    benches/records/data.sh {{data}}
-    cargo run --release --manifest-path benches/records/Cargo.toml -- bench {{data}}
-
-# Datasets against bcolz-zipline, in one run; PYTHON is an interpreter with bcolz-zipline and numpy. Takes 15 minutes.
-bench-datasets python rounds="3":
-    cargo build --release --bench datasets
-    benches/datasets.py "$(ls -t target/release/deps/datasets-* | grep -v '\.d$' | head -n 1)" {{python}} {{rounds}}
-
-# Arrays against python-blosc2 and caterva, in one run; each PYTHON is an interpreter with the peer and numpy. Takes some minutes.
-bench-arrays python_blosc2 python_caterva="-" rounds="5":
-    cargo build --release --bench arrays
-    benches/arrays.py "$(ls -t target/release/deps/arrays-* | grep -v '\.d$' | head -n 1)" {{python_blosc2}} {{python_caterva}} {{rounds}}
-
-# TPC-H as ctables beside Parquet, in the same engine. `--rounds N`, `--threads N`.
-bench-sql scale="1" *options:
-    cargo build --locked --release --manifest-path sql/Cargo.toml -p bloscpack-tpch
-    sql/target/release/bloscpack-tpch make --scale {{scale}} target/tpch
-    sql/target/release/bloscpack-tpch bench {{options}} target/tpch
-
-# The same beside DuckDB, bcolz and python-blosc2, after `just bench-sql`; PYTHON is an interpreter with them, numexpr and pyarrow.
-bench-sql-peers python rounds="5":
-    {{python}} benches/sql.py sql/target/release/bloscpack-tpch target/tpch {{rounds}}
-
-# A table of python-blosc2 with 24 million rows, beside python-blosc2; PYTHON is an interpreter with blosc2.
-bench-ctable python rounds="5":
-    cargo build --locked --release --manifest-path sql/Cargo.toml -p blpk-sql
-    {{python}} benches/ctable.py sql/target/release/blpk-sql {{rounds}}
-
-# Slices of an array behind a slow web server, against python-blosc2 and Zarr; PYTHON is an interpreter with blosc2, zarr, fsspec
-# and aiohttp.
-bench-remote python rounds="5":
-    cargo build --release -p bloscpack-remote --example remote_slices
-    benches/remote.py target/release/examples/remote_slices {{python}} {{rounds}}
-
-# The Python module against Bloscpack, bcolz-zipline, python-blosc2 and numcodecs, in one run. Takes half an hour.
-bench-python rounds="5": wheel
-    benches/python.py target/wheels/*.whl {{rounds}}
 
 # The real Bloscpack, bcolz, Caterva and python-blosc2 read what we write, and we what they write.
 interop:

@@ -1,36 +1,30 @@
-#!/usr/bin/env python3
 """Times the Python module against Bloscpack, python-blosc2, bcolz-zipline and numcodecs: each task by all in turn.
 
-    benches/python.py WHEEL [ROUNDS] [TASK...]
-
-Installs the wheel and the peers from PyPI into environments in target/bench-python, and runs each package in a process of its own.
-A first run of each task makes the data and does not count, unless it takes more than 20 seconds: then it is the only one. All
-packages must read the same values, which their digests show.
-A ratio is the median of the peer's time divided by ours in the same round: above 1, ours is faster. The tables go to
-docs/benchmarks/python.md if all tasks were run."""
+Each package has a process of its own. A first run of each task makes the data and does not count. All packages must read the same
+values. The module is built and unpacked for this, so the interpreters need no copy of it."""
 
 import os
-import statistics
 import subprocess
-import sys
 import tempfile
-import time
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kit import docs, machine
+from kit import figures
+from kit.bench import Bench
+from kit.measure import Failed, in_turn, peer, say
+from kit.places import BASE, ROOT, Missing
+from kit.report import compared, table
 
-ROOT = Path(__file__).resolve().parents[1]
-HERE = ROOT / "target" / "bench-python"
-NEW = ["numpy==2.4.6", "pandas==3.1.1", "numexpr==2.14.2", "bcolz-zipline==1.13.0", "blosc2==4.14.1", "numcodecs==0.16.6"]
-# Bloscpack was written for NumPy 1.
-OLD = ["numpy==1.26.4", "blosc==1.11.4", "setuptools<80", "wheel"]
+CODE = Path(__file__).with_name("kit") / "python_peer.py"
+PACKAGES = {"bloscpack": "bloscpack 0.16", "bcolz": "bcolz-zipline", "blosc2": "blosc2", "numcodecs": "numcodecs"}
+# Tasks that take longer run at most three rounds.
 SLOW = 20
 
 
 @dataclass(frozen=True)
 class Task:
-    """`name` and `kind` as in python_peer.py; `aims` are the target ratios by peer."""
+    """`name` and `kind` as in kit/python_peer.py; `aims` are the target ratios by peer."""
 
     name: str
     kind: str
@@ -64,111 +58,53 @@ def tasks():
     yield Task("decode_one", "-", "`decode` of it", {"numcodecs": 1.0})
 
 
-def environment(name, packages, *later):
-    """The interpreter of a new or existing environment with these packages."""
-    python = HERE / name / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", HERE / name], check=True)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, *packages], check=True)
-    for words in later:
-        subprocess.run([*pip, *words], check=True)
-    return python
+def module():
+    """The folder of our module, newly built; or that of the wheel BENCH_WHEEL."""
+    wheel, folder = os.environ.get("BENCH_WHEEL"), BASE / "module"
+    if not wheel:
+        subprocess.run([ROOT / "contrib" / "wheels.sh", "plain"], stdout=subprocess.DEVNULL, check=True)
+        [wheel] = (ROOT / "target" / "wheels").glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder)
+    return str(folder)
 
 
-class Peer:
-    """A process that works with one package."""
-
-    def __init__(self, name, python, folder):
-        script = ROOT / "benches" / "kit" / "python_peer.py"
-        env = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "interop" / "site")} if name == "bloscpack" else None
-        self.name = name
-        self.process = subprocess.Popen([python, script, name, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-
-    def run(self, task, kind, threads):
-        """Seconds with CPU seconds, and a digest of what was read."""
-        print(task, kind, threads, file=self.process.stdin, flush=True)
-        words = self.process.stdout.readline().split()
-        if not words:
-            sys.exit(f"{self.name} failed at {task} {kind}")
-        return (float(words[0]), float(words[1])), words[2]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
-def measure(peers, task, threads, rounds):
-    """The seconds of each peer, round by round."""
-    found = {peer.name: [] for peer in peers}
-    for number in range(rounds + 1):
-        seen = set()
-        first = number % len(peers)
-        for peer in peers[first:] + peers[:first]:
-            took, digest = peer.run(task.name, task.kind, threads)
-            seen.add(digest)
-            found[peer.name].append(took)
-        if len(seen) > 1:
-            sys.exit(f"{task.name} {task.kind}: the packages read different values: {seen}")
-        if not number and max(times[0][0] for times in found.values()) > SLOW:
-            return found
-        if not number:
-            found = {peer.name: [] for peer in peers}
-    return found
-
-
-def row(task, threads, found):
-    """A row of the table, and whether all aims are met."""
-    ours, cells, met = found["ours"], [], True
-    for peer, aim in task.aims.items():
-        wall, cpu = ([theirs[which] / max(mine[which], 1e-9) for theirs, mine in zip(found[peer], ours)] for which in (0, 1))
-        middle = statistics.median(wall)
-        met &= middle >= aim
-        mark = "" if middle >= aim else ", **not met**"
-        spread = f" ({min(wall):.2f} to {max(wall):.2f})" if len(wall) > 1 else ""
-        cells.append((peer, f"{seconds(found[peer])}", f"**{middle:.2f}**{spread}", f"{statistics.median(cpu):.2f}", f"{aim:g}{mark}"))
-    return f"| {task.words} | {threads} | {seconds(ours)} | " + " | ".join(map("<br>".join, zip(*cells))) + " |", met
-
-
-def seconds(times):
-    return f"{statistics.median(wall for wall, _ in times):.3f}"
-
-
-def measured(wheel, rounds, wanted):
-    """The table, and how many of its rows met all aims."""
-    python = environment("new", NEW, ["--force-reinstall", "--no-deps", wheel])
-    old = environment("old", OLD, ["--no-build-isolation", "bloscpack==0.16.0"])
-    lines = ["| task | threads | ours, s | peer | peer, s | ratio | CPU ratio | target |", "|---|--:|--:|---|---|---|---|---|"]
-    count = met = 0
-    with tempfile.TemporaryDirectory(prefix="python", dir=HERE) as folder:
-        peers = [Peer(name, old if name == "bloscpack" else python, folder) for name in ("ours", "bloscpack", "bcolz", "blosc2", "numcodecs")]
-        next(peer for peer in peers if peer.name == "blosc2").run("field", "-", 1)
+def measured(setting):
+    ours, small = {"PYTHONPATH": module()}, setting.size({}, {"BENCH_SMALL": "1"})
+    site = {"PYTHONPATH": str(ROOT / "tests" / "interop" / "site")}
+    code, cells = CODE.read_text(), []
+    with tempfile.TemporaryDirectory(dir=setting.folder) as folder:
+        peers = {"ours": peer(setting.python("numpy", "pandas", "numexpr"), code, "ours", folder, env=ours | small)}
+        for name, package in PACKAGES.items():
+            try:
+                peers[name] = peer(setting.python(package, "numpy"), code, name, folder, env=(site if name == "bloscpack" else {}) | small)
+            except Missing as why:
+                say(f"left out: {why}")
+        if "blosc2" in peers:
+            peers["blosc2"]("run", "field", "-", 1)
         for task in tasks():
-            if wanted and task.name not in wanted:
-                continue
-            for threads in (1, 2):
-                chosen = [peer for peer in peers if peer.name == "ours" or peer.name in task.aims]
-                line, good = row(task, threads, measure(chosen, task, threads, rounds))
-                print(line, flush=True)
-                lines.append(line)
-                count, met = count + 1, met + good
-        for peer in peers:
-            peer.close()
-    return lines, f"{met} of {count} rows meet their targets."
+            chosen = [name for name in peers if name == "ours" or name in task.aims]
+            for threads in (1, 2) if len(chosen) > 1 else ():
+                say(f"{task.words}, {threads}")
+                steps = {name: lambda _, ask=peers[name]: ask("run", task.name, task.kind, threads) for name in chosen}
+                try:
+                    results = in_turn(steps, setting.rounds, SLOW)
+                except Failed as why:
+                    say(f"left out: {why}")
+                    continue
+                cells.append({"task": f"{task.words}, {threads} thread{'s'[:threads - 1]}", "aims": task.aims, "results": results})
+        for process in peers.values():
+            process.close()
+    return cells
 
 
-def main():
-    wheel, *words = sys.argv[1:]
-    rounds = int(words.pop(0)) if words and words[0].isdigit() else 5
-    HERE.mkdir(parents=True, exist_ok=True)
-    begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    load = os.getloadavg()[0]
-    lines, summary = measured(wheel, rounds, words)
-    facts = f"{begun}, {machine.cpu()}, {len(os.sched_getaffinity(0))} cores, load {load:.1f} at the start, {rounds} rounds. {summary}"
-    print(facts)
-    if not words:
-        docs.write(ROOT / "docs" / "benchmarks" / "python.md", "python", [facts, "", *lines])
+def summary(found):
+    missed = [(cell["task"], name, figures.ratio(cell, name, "ours"), aim) for cell in found["cells"] for name, aim in cell["aims"].items()
+              if name in cell["results"] and figures.ratio(cell, name, "ours").middle < aim]
+    count = sum(len(cell["results"]) - 1 for cell in found["cells"])
+    lines = [f"{count - len(missed)} of {count} targets are met." + (" Not met:" if missed else ""), ""]
+    if missed:
+        lines += [*table(["task", "program", "time / ours", "target"], missed), ""]
+    return [*lines, *compared(found["cells"])]
 
 
-if __name__ == "__main__":
-    main()
+BENCHES = [Bench("python", "benchmarks/python.md", measured, summary)]

@@ -1,24 +1,18 @@
-#!/usr/bin/env python3
-"""Reads an array from a slow web server, beside python-blosc2 and Zarr: each in turn, for several rounds.
+"""Reads an array from a slow web server, beside python-blosc2 and Zarr: each in turn, in a new process.
 
-usage: remote.py PROGRAM PYTHON [ROUNDS] [MILLISECONDS]
-
-PROGRAM is the example `remote_slices` of bloscpack-remote as built by cargo, PYTHON an interpreter with blosc2, zarr, fsspec and aiohttp.
-A server on the loopback device waits 30 ms, or as long as the last argument says, before each answer, and answers any number
-of requests at once. The array has 400 x 400 x 200 float32 (128 MB) in chunks of 100 x 100 x 50; ours and python-blosc2 read the
-same `.b2nd`, and Zarr its own format 3 with the same chunks. Tasks: open it and read a point; a slice across ten chunks and
-more; all of it, each in a new process. For each, prints seconds (median), requests, and the peer's time divided by ours in the
-same round (median, least, most): above 1, ours is faster. The sums of the bytes are compared.
-"""
+A server on the loopback device waits 30 ms before each answer, and answers any number of requests at once. The array has
+400 x 400 x 200 float32 (128 MB) in chunks of 100 x 100 x 50; ours and python-blosc2 read the same `.b2nd`, and Zarr its own format
+3 with the same chunks. The time is that of the last slice of a task, from opening if it is the only one, without imports."""
 
 import http.server
 import os
-import statistics
 import subprocess
-import sys
-import tempfile
 import threading
 import time
+
+from kit.bench import Bench
+from kit.measure import in_turn, peer, run, say
+from kit.report import compared
 
 TASKS = {
     "open and a point": ["5..6,7..8,9..10"],
@@ -40,27 +34,25 @@ array[:] = values
 '''
 
 PEER = r'''
-import sys, time
-sys.path.pop(0)
 import numpy as np
-name, url, *slices = sys.argv[1:]
-if name == "blosc2":
-    import blosc2, fsspec, aiohttp
-    begun = time.perf_counter()
-    array = blosc2.open(url + "/cube.b2nd", mode="r", lazy=True)
-else:
-    import zarr, fsspec, aiohttp
-    begun = time.perf_counter()
-    array = zarr.open_array(url + "/cube.zarr", mode="r")
+url, = ARGUMENTS
 def parsed(text):
-    if text == "all":
-        return slice(None)
-    return tuple(slice(*map(int, part.split(".."))) for part in text.split(","))
-for text in slices:
-    values = np.asarray(array[parsed(text)])
-    seconds = time.perf_counter() - begun
-    print(seconds, int(values.view("u1").sum(dtype="u8")) if values.flags.c_contiguous else -1)
-    begun = time.perf_counter()
+    return slice(None) if text == "all" else tuple(slice(*map(int, part.split(".."))) for part in text.split(","))
+def blosc2(*slices):
+    import blosc2, fsspec, aiohttp
+    return read(lambda: blosc2.open(url + "/cube.b2nd", mode="r", lazy=True), slices)
+def zarr(*slices):
+    import zarr, fsspec, aiohttp
+    return read(lambda: zarr.open_array(url + "/cube.zarr", mode="r"), slices)
+def read(open, slices):
+    opened = []
+    def work(text):
+        if not opened:
+            opened.append(open())
+        return np.asarray(opened[0][parsed(text)])
+    for text in slices[:-1]:
+        work(text)
+    return int(np.ascontiguousarray(took(lambda: work(slices[-1]))).view("u1").sum(dtype="u8"))
 '''
 
 
@@ -119,44 +111,48 @@ class Server(http.server.ThreadingHTTPServer):
         """A reader that ends may leave connections open."""
 
 
-def timed(command):
-    """The seconds and the sum of the last slice, and the requests of all."""
-    Slow.requests = 0
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{command}: {done.stderr}")
-    seconds, total = done.stdout.splitlines()[-1].split()
-    return float(seconds), int(total), Slow.requests
+def ours(program, url, slices, folder):
+    """The last slice; the CPU time and the faults are those of the process."""
+    said = os.path.join(folder, "said")
+    done = run([program, url + "/cube.b2nd", *slices], said)
+    with open(said) as lines:
+        wall, done.sum = lines.read().splitlines()[-1].split()
+    done.wall, done.sum = float(wall), int(done.sum)
+    return done
 
 
-def main():
-    program, python = sys.argv[1:3]
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
-    Slow.pause = int(sys.argv[4]) / 1000 if len(sys.argv) > 4 else 0.03
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([python, "-c", MAKE, folder], check=True)
-        Slow.folder = folder
-        server = Server(("127.0.0.1", 0), Slow)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        print(f"{Slow.pause * 1000:.0f} ms an answer, {rounds} rounds, {os.cpu_count()} cores\n")
-        print("| task | ours, s | requests | peer | peer, s | requests | ratio |\n|---|--:|--:|---|--:|--:|---|")
-        for task, slices in TASKS.items():
-            found = {name: [] for name in ("ours", "blosc2", "zarr")}
-            for _ in range(rounds):
-                found["ours"].append(timed([program, url + "/cube.b2nd", *slices]))
-                for peer in ("blosc2", "zarr"):
-                    found[peer].append(timed([python, "-c", PEER, peer, url, *slices]))
-            sums = {total for runs in found.values() for _, total, _ in runs if total != -1}
-            if len(sums) != 1:
-                sys.exit(f"{task}: the readers differ: {sums}")
-            ours = [seconds for seconds, _, _ in found["ours"]]
-            for peer in ("blosc2", "zarr"):
-                theirs = [seconds for seconds, _, _ in found[peer]]
-                ratios = sorted(their / our for their, our in zip(theirs, ours))
-                print(f"| {task} | {statistics.median(ours):.3f} | {found['ours'][-1][2]} | {peer} "
-                      f"| {statistics.median(theirs):.3f} | {found[peer][-1][2]} "
-                      f"| **{statistics.median(ratios):.2f}** ({ratios[0]:.2f} to {ratios[-1]:.2f}) |", flush=True)
+def measured(setting):
+    Slow.folder = setting.folder
+    python = setting.python("blosc2", "zarr 3", "fsspec", "aiohttp")
+    program = setting.built("-p", "bloscpack-remote", "--example", "remote_slices")
+    subprocess.run([python, "-c", MAKE, setting.folder], check=True)
+    server = Server(("127.0.0.1", 0), Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url, cells = f"http://127.0.0.1:{server.server_port}", []
+
+    def counted(name, act, requests):
+        Slow.requests = 0
+        done = act()
+        requests[name] = Slow.requests
+        return done
+
+    def theirs(name, slices):
+        with peer(python, PEER, url) as process:
+            return process(name, *slices)
+
+    for task, slices in TASKS.items():
+        say(task)
+        requests = {}
+        acts = {"ours": lambda: ours(program, url, slices, setting.folder),
+                **{name: lambda name=name: theirs(name, slices) for name in ("blosc2", "zarr")}}
+        steps = {name: lambda _, name=name, act=act: counted(name, act, requests) for name, act in acts.items()}
+        cells.append({"task": task, "results": in_turn(steps, setting.rounds), "requests": requests})
+    server.shutdown()
+    return cells
 
 
-main()
+def summary(found):
+    return compared(found["cells"], extra=[("requests", lambda cell, name: cell["requests"][name])])
+
+
+BENCHES = [Bench("remote", "remote.md", measured, summary)]

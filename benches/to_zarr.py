@@ -1,56 +1,45 @@
 """Times the conversion of a bcolz array into Zarr: `blpk convert`, and bcolz that reads beside zarr-python that writes.
 
-usage: benches/to_zarr.py BLPK [MIB]     in an environment with bcolz-zipline, zarr 2 and NumPy; MIB is 1024 by default
-
-All runs are in one process after another, in turns, and what was written is removed before the next run."""
+What was written is removed before the next run."""
 
 import os
 import shutil
-import statistics
-import subprocess
-import sys
-import tempfile
-import time
 
-import bcolz
-import numpy
-import zarr
+from kit.bench import Bench
+from kit.measure import in_turn, peer, run
+from kit.places import on_disk
 
-ROUNDS = 5
-
-
-def timed(act, out):
-    shutil.rmtree(out, ignore_errors=True)
-    begun = time.perf_counter()
-    act()
-    return time.perf_counter() - begun
-
-
-def main(blpk, mib="1024"):
-    with tempfile.TemporaryDirectory(prefix="blpk-zarr-") as folder:
-        source, out = os.path.join(folder, "a"), os.path.join(folder, "a.zarr")
-        rows = int(mib) << 17
-        walk = numpy.random.default_rng(1).normal(0, 0.01, rows).cumsum().round(2)
-        bcolz.carray(walk, rootdir=source, mode="w", cparams=bcolz.cparams(5, bcolz.SHUFFLE, "lz4")).flush()
-        chunk = bcolz.open(source, mode="r").chunklen
-        del walk
-
-        def ours():
-            subprocess.run([blpk, "-q", "convert", source, out, "--layout", "zarr2"], check=True)
-
-        def theirs():
-            data = bcolz.open(source, mode="r")[:]
-            codec = zarr.Blosc("lz4", 5, zarr.Blosc.SHUFFLE)
-            zarr.open(out, mode="w", shape=data.shape, chunks=chunk, dtype=data.dtype, compressor=codec)[:] = data
-
-        times = {"blpk": [], "bcolz and zarr-python": []}
-        for _ in range(ROUNDS):
-            times["blpk"].append(timed(ours, out))
-            times["bcolz and zarr-python"].append(timed(theirs, out))
-        for name, seconds in times.items():
-            print("%-22s %7.2f s (%.2f to %.2f)" % (name, statistics.median(seconds), min(seconds), max(seconds)))
-        print("ratio of the medians   %7.1f" % (statistics.median(times["bcolz and zarr-python"]) / statistics.median(times["blpk"])))
+PEER = r'''
+import bcolz, numpy, zarr
+def make(path, mib):
+    walk = numpy.random.default_rng(1).normal(0, 0.01, mib << 17).cumsum().round(2)
+    bcolz.carray(walk, rootdir=path, mode="w", cparams=bcolz.cparams(5, bcolz.SHUFFLE, "lz4")).flush()
+def convert(path, out):
+    def work():
+        array = bcolz.open(path, mode="r")
+        data, codec = array[:], zarr.Blosc("lz4", 5, zarr.Blosc.SHUFFLE)
+        zarr.open(out, mode="w", shape=data.shape, chunks=array.chunklen, dtype=data.dtype, compressor=codec)[:] = data
+    took(work)
+'''
 
 
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+def measured(setting):
+    cells = []
+    with on_disk() as disk, peer(setting.python("bcolz-zipline", "zarr 2"), PEER) as python:
+        for task, folder in (("on a disk", disk), ("in memory", setting.folder)):
+            source, out = os.path.join(folder, "a"), os.path.join(folder, "a.zarr")
+            python("make", source, setting.size(1024, 16))
+
+            def anew(act):
+                shutil.rmtree(out, ignore_errors=True)
+                return act()
+
+            steps = {"`blpk convert`": lambda _: anew(lambda: run(setting.ours("convert", source, out, "--layout", "zarr2"))),
+                     "bcolz and zarr-python": lambda _: anew(lambda: python("convert", source, out))}
+            cells.append({"task": task, "results": in_turn(steps, setting.rounds)})
+            shutil.rmtree(source)
+            shutil.rmtree(out)
+    return cells
+
+
+BENCHES = [Bench("to_zarr", "zarr.md", measured)]

@@ -26,7 +26,9 @@ def table(found):
     files(aims, found)
     disk(aims, found)
     others(aims, found)
-    return aims.table() if aims.rows else []
+    targets = [row for row in aims.rows if not row.endswith("| |")]
+    met = sum(row.endswith("| met |") for row in targets)
+    return [f"{met} of {len(targets)} targets are met.", "", *aims.table()] if aims.rows else []
 
 
 def files(aims, found):

@@ -10,21 +10,24 @@ from .measure import Run, in_turn, say
 # At their default levels these are bound by the processor, not by memory.
 CODECS = ("zstd", "zlib", "lz4hc", "blosclz")
 
+COPY = """
+import numpy as np
+source, target = np.ones(int(ARGUMENTS[0]), "u1"), np.ones(int(ARGUMENTS[0]), "u1")
+def copy():
+    took(lambda: np.copyto(target, source))
+"""
+
 
 def cell(kind, results, **more):
-    return {"kind": kind, "load": os.getloadavg()[0], **more, "results": results}
+    return {"kind": kind, **more, "results": results}
 
 
 def to_null(setting, kind, raw, rounds):
     """Decompression without writing a file, against a memory copy of the same number of bytes."""
     packed, count = os.path.join(setting.folder, "null.blp"), os.path.getsize(raw)
     measure.run(setting.ours("-f", "c", "-t", str(kind.typesize), raw, packed))
-    copy = (setting.python, os.path.join(os.path.dirname(__file__), "copy_peer.py"), str(count))
-    steps = {
-        "blpk d": lambda _: measure.run(setting.ours("d", packed, "-")),
-        "memory copy": lambda _: measure.run_inside(copy, setting.folder)[0],
-    }
-    results = in_turn(steps, rounds)
+    with measure.peer(setting.python("numpy"), COPY, str(count)) as copy:
+        results = in_turn({"blpk d": lambda _: measure.run(setting.ours("d", packed, "-")), "memory copy": lambda _: copy("copy")}, rounds)
     length = os.path.getsize(packed)
     os.remove(packed)
     return cell("null", results, data=kind.name, bytes=count, length=length, threads=setting.threads)
@@ -35,8 +38,7 @@ def pair(argv):
     begun = time.perf_counter()
     pids = [measure.started(argv) for _ in range(2)]
     runs = [measure.ended(pid, argv, begun) for pid in pids]
-    return Run(max(run.wall for run in runs), sum(run.user for run in runs), sum(run.system for run in runs),
-               max(run.peak for run in runs))
+    return Run(max(run.wall for run in runs), sum(run.cpu for run in runs), sum(run.faults for run in runs), max(run.peak for run in runs))
 
 
 def by_threads(setting, kind, raw, rounds):
@@ -59,7 +61,9 @@ def at_start(setting, rounds=50):
         "blpk --version": lambda _: measure.run((setting.command, "--version")),
         "true": lambda _: measure.run((setting.tools["true"],)),
     }
-    return cell("start", in_turn(steps, rounds))
+    # Their page faults and instructions hardly vary, whatever else the machine does.
+    counts = {name: measure.instructions(argv) for name, argv in (("blpk --version", (setting.command, "--version")), ("true", ("true",)))}
+    return cell("start", in_turn(steps, rounds), instructions=counts)
 
 
 def on_disk(setting, kind, raw, disk, rounds):

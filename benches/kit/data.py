@@ -23,6 +23,6 @@ KINDS = {kind.name: kind for kind in (
 )}
 
 
-def make(python, kind, size, path):
+def make(setting, kind, size, path):
     """Writes `size` bytes of a kind, the same bytes each time."""
-    subprocess.run([python, Path(__file__).with_name("make.py"), kind, str(size), path], check=True)
+    subprocess.run([setting.python("numpy"), Path(__file__).with_name("make.py"), kind, str(size), path], check=True)

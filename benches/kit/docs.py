@@ -1,48 +1,38 @@
-"""Where results go: a JSON file, and a page of tables, which are replaced between two marks; the rest of the page is kept."""
+"""Where results go: pages of tables, which are replaced between two marks; the rest of a page is kept."""
 
-import json
-import os
-import sys
+import re
 
-from .measure import Failed
+from .places import ROOT
 
-
-def keep(found, path):
-    """Saves all measurements so far; the file is complete at every moment."""
-    beside = f"{path}.part"
-    with open(beside, "w") as file:
-        json.dump(found, file, indent=1)
-    os.replace(beside, path)
+FOLDER = ROOT / "docs"
 
 
 def marks(name):
     return f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
 
 
-def write(path, name, lines):
+def parts(page, name):
+    """The text of a page before the mark, between the marks and after them."""
     begin, end = marks(name)
-    with open(path) as file:
-        text = file.read()
-    before, found, rest = text.partition(begin)
-    _, ended, after = rest.partition(end)
+    before, found, rest = (FOLDER / page).read_text().partition(begin)
+    inside, ended, after = rest.partition(end)
     if not found or not ended:
-        sys.exit(f"'{path}' does not contain the lines '{begin}' and '{end}'")
-    with open(path, "w") as file:
-        file.write("\n".join([before + begin, "", *lines, "", end + after]))
+        raise ValueError(f"docs/{page} does not contain the lines '{begin}' and '{end}'")
+    return before, inside, after
 
 
-def reported(chosen, measured, summary, part):
-    """Measures, or loads saved measurements; prints the tables, and updates the page if asked to. Returns the measurements."""
-    if chosen.made:
-        with open(chosen.made) as file:
-            found = json.load(file)
-    else:
-        try:
-            found = measured(chosen)
-        except Failed as why:
-            sys.exit(f"benchmark failed; the measurements so far are saved: {why}")
-    tables = summary(found)
-    print("\n".join(tables))
-    if chosen.docs:
-        write(os.path.join(chosen.docs, f"{part}.md"), part, tables)
-    return found
+def write(page, name, lines):
+    begin, end = marks(name)
+    before, _, after = parts(page, name)
+    (FOLDER / page).write_text("\n".join([before + begin, "", *lines, "", end + after]))
+
+
+def check(page, name, lines):
+    """Fails unless the page has the marks, and every table has rows, each with as many cells as its head."""
+    parts(page, name)
+    tables = re.findall(r"(?:^\|.*\n)+", "\n".join([*lines, ""]), re.MULTILINE)
+    for table in tables:
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        if len(widths) != 1 or len(table.splitlines()) < 3:
+            raise ValueError(f"{name}: no rows, or rows of different widths: {table[:300]}")
+    return len(tables)

@@ -22,12 +22,8 @@ def runs(cell, name):
     return cell["results"][name]["runs"]
 
 
-def one(run, what):
-    return run["user"] + run["system"] if what == "cpu" else run[what]
-
-
 def middle(cell, name, what="wall"):
-    return median(one(run, what) for run in runs(cell, name))
+    return median(run[what] for run in runs(cell, name))
 
 
 def peak(cell, name):
@@ -38,8 +34,8 @@ def peak(cell, name):
 
 def ratio(cell, peer, ours, what="wall", factor=1.0):
     """The peer's time divided by ours, round by round."""
-    mine = {run["round"]: one(run, what) for run in runs(cell, ours)}
-    both = [factor * one(run, what) / max(mine[run["round"]], 1e-9) for run in runs(cell, peer) if run["round"] in mine]
+    mine = {run["round"]: run[what] for run in runs(cell, ours)}
+    both = [factor * run[what] / max(mine[run["round"]], 1e-9) for run in runs(cell, peer) if run["round"] in mine]
     return Ratio(median(both), min(both), max(both))
 
 

@@ -13,8 +13,7 @@ from functools import partial
 from . import measure
 from .data import make
 from .measure import Results, Run, in_turn, say, turns
-from .peers import Setting
-from .places import MIB, told
+from .places import MIB, Setting, told
 
 LINE = 38
 RANGE = 100
@@ -40,7 +39,7 @@ QUICK = Plan((16 * MIB, 64 * MIB, 256 * MIB), (10, 10**3, 10**4), (10**3, 10**4,
 def pieces(setting: Setting):
     """64 MiB of a float64 walk, repeated for longer inputs; each chunk is compressed on its own, so repetition gains nothing."""
     path = os.path.join(setting.folder, "pieces")
-    make(setting.python, "ticks", 64 * MIB, path)
+    make(setting, "ticks", 64 * MIB, path)
     return path
 
 
@@ -84,7 +83,7 @@ def by_bytes(setting, plan, rounds):
 def memory(setting, plan, _):
     """Peak memory at the defaults, through a pipe and from file to file."""
     path, cells = os.path.join(setting.folder, "raw"), []
-    make(setting.python, "walk", 64 * MIB, path)
+    make(setting, "walk", 64 * MIB, path)
     whole = os.path.join(setting.folder, "whole")
     Pipe(path, plan.memory).into((setting.tools["cat"],), stdout=whole)
     packed, back = whole + ".blp", whole + ".back"
@@ -107,7 +106,7 @@ def by_chunks(setting, plan, rounds):
     """The same bytes in few and in many chunks: compressing and decompressing all of it, and reading 100 bytes."""
     total = max(plan.chunks) * 1024
     raw, back = (os.path.join(setting.folder, name) for name in ("raw", "back"))
-    make(setting.python, "ticks", total, raw)
+    make(setting, "ticks", total, raw)
     steps, kept = {}, {}
     for count in plan.chunks:
         kept[count] = os.path.join(setting.folder, f"chunks{count}.blp")
@@ -157,20 +156,22 @@ def by_ranges(setting, plan, rounds):
 
 def at_places(setting, plan, rounds, kind, kept, asked):
     """Small reads at random positions of each file, each by a process of its own, and the bytes it reads from the file."""
-    cells, found = [], {size: Results() for size in kept}
-    places = {}
+    cells, places = [], {}
     for size in kept:
         total, words = asked(size)
         rng = random.Random(size)
         places[size] = [setting.ours(*words(rng.randrange(total - RANGE if total > RANGE else total))) for _ in range(plan.places)]
-    for number, size in turns(kept, rounds):
+
+    def small_reads(size, _):
         runs = [measure.run(argv) for argv in places[size]]
-        middle = {field: statistics.median(getattr(run, field) for run in runs) for field in ("wall", "user", "system")}
-        found[size].add(number, "get", Run(**middle, peak=max(run.peak for run in runs)))
-    for size, results in found.items():
+        middle = {field: statistics.median(getattr(run, field) for run in runs) for field in ("wall", "cpu", "faults")}
+        return Run(**middle, peak=max(run.peak for run in runs))
+
+    found = in_turn({size: partial(small_reads, size) for size in kept}, rounds)
+    for size, runs in found.items():
         read = [count for argv in places[size][:5] if (count := bytes_read(setting, argv, kept[size])) is not None]
-        cells.append({"kind": kind, "size": size, "read": statistics.median(read) if read else None,
-                      "length": os.path.getsize(kept[size]), "results": results})
+        cells.append({"kind": kind, "size": size, "instructions": measure.instructions(places[size][0]), "read": statistics.median(read) if read else None,
+                      "length": os.path.getsize(kept[size]), "results": {"get": runs}})
     return cells
 
 
@@ -200,7 +201,7 @@ def by_records(setting, plan, rounds):
         for count in plan.records:
             raw = os.path.join(setting.folder, f"lines{count}")
             if not os.path.exists(raw):
-                make(setting.python, "lines", LINE * count, raw)
+                make(setting, "lines", LINE * count, raw)
             kept[count] = os.path.join(setting.folder, f"records{count}.blp")
             steps[f"pack {count}"] = partial(made_anew, setting.ours("records", "pack", *options, raw, kept[count]), kept[count])
             steps[f"unpack {count}"] = partial(once, setting.ours("records", "unpack", kept[count], "-"))

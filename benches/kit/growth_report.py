@@ -1,10 +1,10 @@
 """Tables of how the cost of the command grows with the work, and whether that is linear or constant."""
 
-from . import figures, machine
+from . import figures
 from .aims import Aims
 from .growth import LINE, TASKS
 from .places import MIB, threads_of, told
-from .report import table
+from .report import marked, noted, table
 
 GIB = 1024 * MIB
 MEMORY_LIMIT = 64 * 1024
@@ -14,11 +14,10 @@ LINEAR, CONSTANT = 1.25, 1.5
 
 def summary(found):
     parts = [pipe, memory, chunks, ranges, records, gets]
-    lines = [*machine.described(found["machine"]), f"- rounds: {found['rounds']}; {found['seconds'] / 60:.0f} minutes", "",
-             "### Linear, constant, bounded?", "", *verdicts(found).table(), ""]
+    lines = ["### Linear, constant, bounded?", "", *verdicts(found).table(), ""]
     for part in parts:
         lines += [*part(found), ""]
-    return lines[:-1]
+    return [*lines[:-1], *noted(found["cells"])]
 
 
 def verdicts(found):
@@ -99,7 +98,7 @@ def pipe(found):
     for cell in figures.select(found, "pipe"):
         gib = cell["bytes"] / GIB
         for name in cell["results"]:
-            rows.append([told(cell["bytes"]), name, f"{figures.middle(cell, name, 'cpu') / gib:.3f}",
+            rows.append([marked(cell, told(cell["bytes"])), name, f"{figures.middle(cell, name, 'cpu') / gib:.3f}",
                          f"{figures.middle(cell, name) / gib:.3f}", f"{figures.peak(cell, name) / 1024:.1f}"])
     return ["### `generator | blpk c | blpk d > /dev/null`", "",
             *table(["length", "command", "CPU s per GiB", "s per GiB, whole pipe", "peak MiB"], rows)]
@@ -117,7 +116,7 @@ def chunks(found):
     for cell in figures.select(found, "chunks"):
         both = [f"{figures.middle(cell, name):.3f} / {figures.middle(cell, name, 'cpu'):.3f}" for name in cell["results"]]
         peaks = [f"{figures.peak(cell, name) / 1024:.0f}" for name in ("compress", "decompress")]
-        rows.append([short(cell["chunks"]), told(cell["bytes"] // cell["chunks"]), *both, " / ".join(peaks), cell["length"]])
+        rows.append([marked(cell, short(cell["chunks"])), told(cell["bytes"] // cell["chunks"]), *both, " / ".join(peaks), cell["length"]])
     cells = figures.select(found, "chunks")
     size = told(cells[0]["bytes"]) if cells else ""
     threads = f", {threads_of(cells[0])}" if cells else ""
@@ -127,14 +126,14 @@ def chunks(found):
 
 def gotten(cell):
     read = "" if cell["read"] is None else f"{cell['read']:.0f}"
-    return [f"{1000 * figures.middle(cell, 'get'):.2f}", f"{1000 * figures.middle(cell, 'get', 'cpu'):.2f}", read, cell["length"]]
+    return [f"{1000 * figures.middle(cell, 'get'):.2f}", f"{1000 * figures.middle(cell, 'get', 'cpu'):.2f}", read, f"{figures.middle(cell, 'get', 'faults'):.0f}", cell["instructions"], cell["length"]]
 
 
 def ranges(found):
-    rows = [["length" if cell["kind"] == "range of bytes" else "chunks", short(cell["size"]), *gotten(cell)]
+    rows = [["length" if cell["kind"] == "range of bytes" else "chunks", marked(cell, short(cell["size"])), *gotten(cell)]
             for kind in ("range of bytes", "range of chunks") for cell in figures.select(found, kind)]
     return ["### `blpk cat --range A..A+100` at random positions, one process each", "",
-            *table(["by", "", "ms", "CPU ms", "bytes read", "file bytes"], rows)]
+            *table(["by", "", "ms", "CPU ms", "bytes read", "faults", "instructions", "file bytes"], rows)]
 
 
 def records(found):
@@ -142,13 +141,13 @@ def records(found):
     for cell in figures.select(found, "records"):
         unit = [f"{1e9 * figures.middle(cell, name, 'cpu') / cell['records']:.0f}" for name in ("pack", "unpack")]
         seconds = [f"{figures.middle(cell, name):.3f}" for name in ("pack", "unpack")]
-        rows.append([cell["form"], short(cell["records"]), *seconds, *unit, f"{cell['length'] / cell['records']:.1f}"])
+        rows.append([marked(cell, cell["form"]), short(cell["records"]), *seconds, *unit, f"{cell['length'] / cell['records']:.1f}"])
     return ["### Records: lines of 38 bytes", "",
             *table(["form", "records", "pack s", "unpack s", "pack, CPU ns per record", "unpack, CPU ns per record",
                     "bytes per record"], rows)]
 
 
 def gets(found):
-    rows = [[cell["form"], short(cell["size"]), *gotten(cell)] for cell in figures.select(found, "get of records")]
+    rows = [[cell["form"], marked(cell, short(cell["size"])), *gotten(cell)] for cell in figures.select(found, "get of records")]
     return ["### `blpk records get` of one random record, one process each", "",
-            *table(["form", "records", "ms", "CPU ms", "bytes read", "file bytes"], rows)]
+            *table(["form", "records", "ms", "CPU ms", "bytes read", "faults", "instructions", "file bytes"], rows)]

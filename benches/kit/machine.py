@@ -9,22 +9,23 @@ from pathlib import Path
 
 from . import places
 
-LIBRARIES = ("bloscpack", "blosc", "blosc2", "numpy")
-VERSIONS = "import importlib.metadata as m, platform; print('python', platform.python_version()); " \
-           f"[print(name, m.version(name)) for name in {LIBRARIES!r}]"
+LIBRARIES = ("bcolz-zipline", "blosc", "blosc2", "bloscpack", "caterva", "duckdb", "numcodecs", "numpy", "pandas", "pyarrow", "zarr")
 
 
-def facts(setting, disk=None):
+def facts(setting):
     return {
         "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "commit": output(["git", "-C", str(places.ROOT), "rev-parse", "--short", "HEAD"]),
+        "changed": bool(output(["git", "-C", str(places.ROOT), "status", "--porcelain", "--untracked-files=no"])),
         "cpu": cpu(),
         "cores": len(os.sched_getaffinity(0)),
         "virtual": " hypervisor " in read("/proc/cpuinfo").replace("\n", " "),
         "memory": memory(),
         "kernel": f"{platform.system()} {platform.release()}",
         "files": places.filesystem(setting.folder),
-        "disk": disk and places.filesystem(disk),
+        "disk": places.filesystem(places.ROOT),
         "load": os.getloadavg()[0],
+        "rounds": setting.rounds,
         "versions": versions(setting),
     }
 
@@ -53,18 +54,16 @@ def output(argv):
 
 
 def versions(setting):
-    found = {"blpk": version([setting.command, "--version"])}
-    commit = output(["git", "-C", str(places.ROOT), "rev-parse", "--short", "HEAD"])
-    if re.fullmatch(r"[0-9a-f]{7,40}", commit):
-        found["commit"] = commit
-    if setting.python:
-        for line in output([setting.python, "-c", VERSIONS]).splitlines():
-            name, number = line.split()
-            found[{"blosc": "python-blosc", "blosc2": "python-blosc2"}.get(name, name)] = number
-    for name in places.TOOLS + ("cp",):
+    found = {"rustc": version(["rustc", "--version"])}
+    for python, has in setting.pythons.items():
+        for name in LIBRARIES:
+            if name in has:
+                found.setdefault(name, []).append(has[name])
+        found.setdefault("python", []).append(version([python, "--version"]))
+    for name in (*places.TOOLS, "cp"):
         if name in setting.tools:
             found[name] = version([setting.tools[name], "--version"])
-    return found
+    return {name: one if isinstance(one, str) else " and ".join(sorted(set(one))) for name, one in found.items()}
 
 
 def version(argv):
@@ -86,21 +85,21 @@ class Clock:
     def __init__(self):
         self.begun, self.before = time.monotonic(), stolen()
 
-    def note(self, found):
+    def note(self, facts):
         now = stolen()
-        found["machine"]["stolen"] = (now[1] - self.before[1]) / max(1, now[0] - self.before[0])
-        found["seconds"] = round(time.monotonic() - self.begun)
+        facts["stolen"] = (now[1] - self.before[1]) / max(1, now[0] - self.before[0])
+        facts["seconds"] = round(time.monotonic() - self.begun)
 
 
 def described(facts):
     """The machine as lines of Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    disk = f", disk {facts['disk']}" if facts["disk"] else ""
     kind = "virtual machine, " if facts["virtual"] else ""
     return [
-        f"- {facts['date']}: {facts['cpu']}, {facts['cores']} cores, {kind}"
-        f"{places.told(facts['memory'])} of memory, {facts['kernel']}",
-        f"- files on {facts['files']}{disk}; load {facts['load']:.1f} at the start, "
-        f"{facts.get('stolen', 0):.1%} of CPU time taken by the host",
+        f"- {facts['date']}, commit {facts['commit']}{' with changes' if facts['changed'] else ''}; {facts['rounds']} rounds; "
+        f"{facts['seconds'] / 60:.0f} minutes",
+        f"- {facts['cpu']}, {facts['cores']} cores, {kind}{places.told(facts['memory'])} of memory, {facts['kernel']}",
+        f"- files on {facts['files']}, disk {facts['disk']}; load {facts['load']:.1f} at the start, "
+        f"{facts['stolen']:.1%} of CPU time taken by the host",
         f"- {versions}",
     ]

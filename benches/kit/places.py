@@ -1,14 +1,16 @@
-"""Finds the command, the Python with the peers, the tools, and folders with enough room."""
+"""Finds the interpreters with the peers, the tools, and folders with enough room; builds programs."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BASE = ROOT / "target" / "bench-commands"
+BASE = ROOT / "target" / "bench"
 TOOLS = ("zstd", "lz4", "pigz")
 MIB = 1 << 20
 
@@ -34,41 +36,45 @@ def threads_of(cell):
     return f"{count} thread{'' if count == 1 else 's'}"
 
 
-def command(path):
-    """The command to measure; exits if it is missing."""
-    path = Path(path) if path else ROOT / "target" / "release" / "blpk"
-    if not os.access(path, os.X_OK):
-        sys.exit(f"no command at '{path}': run cargo build --release --locked --package blpk")
-    return str(path.resolve())
+class Missing(Exception):
+    """A bench needs something that is not here."""
 
 
-def python():
-    """The interpreter of an environment with the peers; the environment is rebuilt when requirements.txt has changed."""
-    needs = Path(__file__).with_name("requirements.txt")
-    venv = BASE / "venv"
-    has = venv / "requirements.installed"
-    if not has.exists() or has.read_text() != needs.read_text():
-        print(f"installing the peers into {venv.relative_to(ROOT)} ...", file=sys.stderr)
-        shutil.rmtree(venv, ignore_errors=True)
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        pip = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--use-pep517"]
-        subprocess.run([*pip, "--requirement", needs], check=True)
-        has.write_text(needs.read_text())
-    return str(venv / "bin" / "python")
+PACKAGES = "import importlib.metadata as m, json; print(json.dumps({d.name.lower(): d.version for d in m.distributions() if d.name}))"
 
 
-def tools(install):
-    """The programs on the path, by name. With `install`, root gets missing programs from apt-get."""
-    missing = [name for name in TOOLS if not shutil.which(name)]
-    if missing and install and os.geteuid() == 0 and shutil.which("apt-get"):
-        done = subprocess.run(["apt-get", "install", "--yes", "--no-install-recommends", *missing],
-                              stdout=subprocess.DEVNULL, check=False)
-        if done.returncode:
-            print("apt-get failed; `apt-get update` may help", file=sys.stderr)
-    for name in TOOLS:
-        if not shutil.which(name):
-            print(f"{name}: not on the path, skipped", file=sys.stderr)
-    return {name: path for name in (*TOOLS, "cp", "cat", "cmp", "true", "sh", "strace") if (path := shutil.which(name))}
+class Setting:
+    """What all benches share: the interpreters, the programs on the path, and a folder for files."""
+
+    def __init__(self, quick, rounds, threads, pythons, folder):
+        self.quick, self.rounds, self.threads, self.folder = quick, rounds, threads, folder
+        self.pythons = {path: json.loads(subprocess.run([path, "-c", PACKAGES], stdout=subprocess.PIPE, check=True).stdout)
+                        for path in pythons}
+        self.tools = {name: path for name in (*TOOLS, "cp", "cat", "cmp", "true", "sh", "strace") if (path := shutil.which(name))}
+
+    def size(self, whole, small):
+        return small if self.quick else whole
+
+    def python(self, *packages):
+        """The first interpreter that has the packages; `zarr 2` is any version that begins with 2."""
+        for path, has in self.pythons.items():
+            wanted = (package.partition(" ") for package in packages)
+            if all(f"{has.get(name, '')}.".startswith(f"{version}." if version else version) and name in has for name, _, version in wanted):
+                return path
+        raise Missing(f"no interpreter has {', '.join(packages)}")
+
+    def built(self, *words, env=None):
+        """The program that cargo builds with these options."""
+        command = ["cargo", "build", "--locked", "--release", "--message-format=json-render-diagnostics", *words]
+        done = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, env={**os.environ, **(env or {})}, check=True)
+        return [path for line in done.stdout.splitlines() if (path := json.loads(line).get("executable"))][-1]
+
+    @cached_property
+    def command(self):
+        return self.built("--package", "blpk")
+
+    def ours(self, *words, threads=None):
+        return (self.command, "-q", "-n", str(threads or self.threads), *words)
 
 
 def filesystem(path):
@@ -94,15 +100,16 @@ def available():
     return 0
 
 
-def scratch(wanted, need):
-    """A new folder: in `wanted`, otherwise in /dev/shm if that has room for `need` bytes, otherwise in target/."""
-    if wanted:
-        Path(wanted).mkdir(parents=True, exist_ok=True)
-    elif (os.path.isdir("/dev/shm") and filesystem("/dev/shm") == "tmpfs"
-          and min(shutil.disk_usage("/dev/shm").free, available() - (2 << 30)) > need):
-        wanted = "/dev/shm"
-    else:
-        print(f"/dev/shm has no room for {told(need)}: using target/ for the files", file=sys.stderr)
-        wanted = BASE
-        wanted.mkdir(parents=True, exist_ok=True)
-    return tempfile.TemporaryDirectory(prefix="bench-commands-", dir=wanted)
+def scratch(quick):
+    """A new folder: in /dev/shm if that has room for the largest bench, otherwise in target/."""
+    need = (1 if quick else 14) << 30
+    if os.path.isdir("/dev/shm") and filesystem("/dev/shm") == "tmpfs" and min(shutil.disk_usage("/dev/shm").free, available()) > need:
+        return tempfile.TemporaryDirectory(prefix="bench-", dir="/dev/shm")
+    print(f"/dev/shm has no room for {told(need)}: using target/ for the files", file=sys.stderr)
+    return on_disk()
+
+
+def on_disk():
+    """A new folder in target/."""
+    BASE.mkdir(parents=True, exist_ok=True)
+    return tempfile.TemporaryDirectory(prefix="bench-", dir=BASE)

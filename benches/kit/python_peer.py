@@ -1,31 +1,21 @@
-"""usage: python_peer.py PEER FOLDER; runs tasks of benches/python.py in one package, and times them.
+"""The tasks of benches/python.py in one package, as code for serve.py: `PEER FOLDER` are the arguments, and each line of input is
+`["run", task, kind, threads]`. Data and files of one task are made on its first call, which does not count; all calls of a task do the same
+work. With SMALL, there is little of it."""
 
-Reads lines `TASK KIND THREADS`, and prints the seconds, the CPU seconds and a digest of what was read. Data and files of one task are made on its
-first call, which does not count; all calls of a task do the same work."""
-
-import hashlib
 import os
-import sys
-import time
 from pathlib import Path
 
-# The folder of this program has modules whose names are those of others.
-sys.path.pop(0)
 import numpy as np
 
-PEER, FOLDER = sys.argv[1], Path(sys.argv[2])
-ROWS, VECTORS, SLICES, CHUNKS = 20_000_000, 400_000, 100_000, 64
-WIDE = np.dtype("f8")
-BOX, PLANES, SHAPE = 10, 20, (300, 300, 278)
+PEER, FOLDER = ARGUMENTS[0], Path(ARGUMENTS[1])
+SMALL = "BENCH_SMALL" in os.environ
+ROWS, VECTORS, SLICES, CHUNKS = (200_000, 4000, 1000, 16) if SMALL else (20_000_000, 400_000, 100_000, 64)
+WALK = 1 << (19 if SMALL else 25)
+BOX, PLANES, SHAPE = 10, 20, (30, 30, 28) if SMALL else (300, 300, 278)
 scratch = FOLDER / f"{PEER}.scratch"
 
 
-def digest(found):
-    """Of the bytes of an array, or of bytes."""
-    return hashlib.sha1(np.ascontiguousarray(found).view(np.uint8).data if isinstance(found, np.ndarray) else found).hexdigest()[:12]
-
-
-def walk(count=1 << 25):
+def walk(count=WALK):
     """A random walk in steps of 2^-10: 256 MiB."""
     steps = np.random.default_rng(1).integers(-99, 100, count)
     return np.cumsum(steps) / 1024
@@ -63,13 +53,6 @@ def once(make):
     return kept[make]
 
 
-def timed(act):
-    """Seconds and CPU seconds, and what `act` returns."""
-    begun, used = time.perf_counter(), time.process_time()
-    found = act()
-    return (time.perf_counter() - begun, time.process_time() - used), found
-
-
 class Module:
     """Our module and Bloscpack, whose functions have the same names."""
 
@@ -90,20 +73,20 @@ class Module:
 
     def pack_file(self, kind, threads):
         data, path = once(walk), str(scratch)
-        return timed(lambda: self.bp.pack_ndarray_to_file(data, path, **self.arguments(kind)))[0], ""
+        took(lambda: self.bp.pack_ndarray_to_file(data, path, **self.arguments(kind)))
 
     def unpack_file(self, kind, threads):
         path = f"{scratch}.{kind}"
         once_file(path, lambda: self.bp.pack_ndarray_to_file(once(walk), path, **self.arguments(kind)))
-        return timed(lambda: self.bp.unpack_ndarray_from_file(path))
+        return took(lambda: self.bp.unpack_ndarray_from_file(path))
 
     def pack_bytes(self, kind, threads):
         data = once(walk)
-        return timed(lambda: self.bp.pack_ndarray_to_bytes(data, **self.arguments(kind)))[0], ""
+        took(lambda: self.bp.pack_ndarray_to_bytes(data, **self.arguments(kind)))
 
     def unpack_bytes(self, kind, threads):
         packed = once_value(f"packed {kind}", lambda: self.bp.pack_ndarray_to_bytes(once(walk), **self.arguments(kind)))
-        return timed(lambda: self.bp.unpack_ndarray_from_bytes(packed))
+        return took(lambda: self.bp.unpack_ndarray_from_bytes(packed))
 
 
 def once_file(path, write):
@@ -146,16 +129,16 @@ class Arrays:
 
     def read(self, kind, threads):
         array = self.array()
-        return timed(lambda: array[:])
+        return took(lambda: array[:])
 
     def slices(self, kind, threads):
         array = self.array() if kind == "larger" else self.vectors()
         begins = range(0, 10 * SLICES, 10) if kind == "sequential" else places(SLICES, len(array), 10)
-        return timed(lambda: np.concatenate([array[at : at + 10] for at in begins]))
+        return took(lambda: np.concatenate([array[at : at + 10] for at in begins]))
 
     def append(self, kind, threads):
         rows = once(vectors)
-        options = {"rootdir": str(scratch), "mode": "w"} if kind == "directory" else {}
+        options = {"rootdir": f"{scratch}.rows", "mode": "w"} if kind == "directory" else {}
 
         def work():
             array = self.bcolz.carray(np.zeros((1, 50), "f4"), expectedlen=VECTORS, **options)
@@ -164,22 +147,19 @@ class Arrays:
             array.flush()
             return array
 
-        took, array = timed(work)
-        return took, array[:]
+        return took(work)[:]
 
     def where(self, kind, threads):
         table = self.table()
         bound = {"few": 4995, "many": 2500}[kind]
         condition = f"(volume > {bound}) & (price > 0)"
         if kind == "many":
-            return timed(lambda: np.concatenate([block["time"] for block in table.whereblocks(condition)]))
-        took, found = timed(lambda: [row.time for row in table.where(condition)])
-        return took, np.array(found)
+            return took(lambda: np.concatenate([block["time"] for block in table.whereblocks(condition)]))
+        return np.array(took(lambda: [row.time for row in table.where(condition)]))
 
     def dataframe(self, kind, threads):
         table = self.table()
-        took, frame = timed(table.todataframe)
-        return took, frame["price"].to_numpy()
+        return took(table.todataframe)["price"].to_numpy()
 
 
 class Blosc2:
@@ -196,21 +176,21 @@ class Blosc2:
 
     def pack_file(self, kind, threads):
         data, path = once(walk), f"{scratch}.b2frame"
-        return timed(lambda: self.blosc2.save_array(data, path, mode="w", **self.arguments(kind, threads)))[0], ""
+        took(lambda: self.blosc2.save_array(data, path, mode="w", **self.arguments(kind, threads)))
 
     def unpack_file(self, kind, threads):
         path = f"{scratch}.{kind}.b2frame"
         once_file(path, lambda: self.blosc2.save_array(once(walk), path, mode="w", **self.arguments(kind, threads)))
-        return timed(lambda: self.blosc2.load_array(path, dparams={"nthreads": threads}))
+        return took(lambda: self.blosc2.load_array(path, dparams={"nthreads": threads}))
 
     def pack_bytes(self, kind, threads):
         data = once(walk)
-        return timed(lambda: self.blosc2.pack_array2(data, **self.arguments(kind, threads)))[0], ""
+        took(lambda: self.blosc2.pack_array2(data, **self.arguments(kind, threads)))
 
     def unpack_bytes(self, kind, threads):
         make = lambda: self.blosc2.pack_array2(once(walk), **self.arguments(kind, threads))
         packed = once_value(f"packed {kind}", make)
-        return timed(lambda: self.blosc2.unpack_array2(packed))
+        return took(lambda: self.blosc2.unpack_array2(packed))
 
     def field(self, path):
         self.blosc2.asarray(field(), urlpath=path, mode="w", cparams={"codec": self.blosc2.Codec.LZ4, "clevel": 5})
@@ -220,7 +200,7 @@ class Blosc2:
 
     def boxes(self, kind, threads):
         array = self.opened(threads)
-        return timed(lambda: boxes_of(array, kind))
+        return took(lambda: boxes_of(array, kind))
 
 
 def boxes_of(array, kind):
@@ -241,7 +221,7 @@ class OurBoxes:
 
     def boxes(self, kind, threads):
         array = self.bp.open_array(str(FOLDER / "field.b2nd"))
-        return timed(lambda: boxes_of(array, kind))
+        return took(lambda: boxes_of(array, kind))
 
 
 class Codec:
@@ -259,30 +239,30 @@ class Codec:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(threads) as pool:
-            return timed(lambda: list(pool.map(work, items)))
+            return took(lambda: list(pool.map(work, items)))
 
     def encode(self, kind, threads):
         chunks = once_value("chunks", lambda: np.split(once(walk), CHUNKS))
-        return self.run(threads, self.codec.encode, chunks)[0], ""
+        self.run(threads, self.codec.encode, chunks)
 
     def decode(self, kind, threads):
         packed = once_value("encoded", lambda: [self.codec.encode(chunk) for chunk in np.split(once(walk), CHUNKS)])
-        took, found = self.run(threads, self.codec.decode, packed)
-        return took, b"".join(found)
+        return b"".join(self.run(threads, self.codec.decode, packed))
 
     def decode_into(self, kind, threads):
         chunks = np.split(once(walk), CHUNKS)
         packed = once_value("encoded", lambda: list(map(self.codec.encode, chunks)))
         found = once_value("target", lambda: np.empty_like(once(walk)))
         targets = np.split(found, CHUNKS)
-        return self.run(threads, lambda number: self.codec.decode(packed[number], targets[number]), range(CHUNKS))[0], found
+        self.run(threads, lambda number: self.codec.decode(packed[number], targets[number]), range(CHUNKS))
+        return found
 
     def encode_one(self, kind, threads):
-        return timed(lambda: self.codec.encode(once(walk)))[0], ""
+        took(lambda: self.codec.encode(once(walk)))
 
     def decode_one(self, kind, threads):
         packed = once_value("one", lambda: self.codec.encode(once(walk)))
-        return timed(lambda: self.codec.decode(packed))
+        return took(lambda: self.codec.decode(packed))
 
 
 # The halves of each package, made when a task needs them.
@@ -297,18 +277,9 @@ def half(task):
     return made[kind]
 
 
-def main():
-    for line in sys.stdin:
-        task, kind, threads = line.split()
-        worker = half(task)
-        worker.set_threads(int(threads))
-        if task == "field":
-            worker.field(str(FOLDER / "field.b2nd"))
-            print(0, 0, "-", flush=True)
-            continue
-        took, found = getattr(worker, task)(kind, int(threads))
-        print(*took, digest(found) if len(found) else "-", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def run(task, kind, threads):
+    worker = half(task)
+    worker.set_threads(threads)
+    if task == "field":
+        return worker.field(str(FOLDER / "field.b2nd"))
+    return getattr(worker, task)(kind, threads)
