@@ -66,8 +66,9 @@ def write(bench, quick):
         print(f"{name}: {docs.check(page, name, lines)} tables, {len(lines)} lines, for docs/{page}")
         if not quick:
             run = os.path.relpath("benchmarks.md", os.path.dirname(page))
+            changed = " with changes" if about["changed"] else ""
             busy = f", on a busy machine (load {about['load']:.1f})" if about["load"] > BUSY else ""
-            docs.write(page, name, [f"[Run]({run}#the-run) of {about['date']}, commit {about['commit']}{busy}.", "", *lines])
+            docs.write(page, name, [f"[Run]({run}#the-run) of {about['date']}, commit {about['commit']}{changed}{busy}.", "", *lines])
     if not quick:
         bench.draw(found)
 
