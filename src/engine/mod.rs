@@ -74,7 +74,9 @@ impl Gathering {
                 }
                 parts.push(part);
             }
-            None if parts.is_empty() => self.chunk.put(bytes)?,
+            None if parts.is_empty() => {
+                self.chunk.append(|chunk| chunk.extend_from_slice(bytes));
+            }
             None => parts.push(Part::copy_of(bytes)),
         }
         Ok(())

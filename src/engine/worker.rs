@@ -81,7 +81,8 @@ impl Job {
             return Ok(());
         }
         for part in rest.parts.drain(..) {
-            self.chunk.put(part.bytes()?)?;
+            let bytes = part.bytes()?;
+            self.chunk.append(|chunk| chunk.extend_from_slice(bytes));
         }
         match rest.fetch.take() {
             Some(fetch) => self.chunk.fetch(&fetch),
