@@ -56,7 +56,9 @@ fn ratio(theirs: &Engine, pair: &Pair) -> f64 {
 }
 
 fn read(pairs: &[Pair]) {
-    println!("| crate | right | refused | wrong | time | chunks timed |\n|---|--:|--:|--:|--:|--:|");
+    println!(
+        "| crate | right | refused | wrong | time | chunks timed |\n|---|--:|--:|--:|--:|--:|"
+    );
     for engine in ENGINES {
         let (mut right, mut refused, mut wrong) = (0, 0, 0);
         let mut logs = Vec::new();
