@@ -76,7 +76,7 @@ pub struct Decoder<R> {
 
 impl<S> Decoder<SourceReader<Arc<S>>>
 where
-    S: ReadAt + Send + Sync + 'static,
+    S: ReadAt + 'static,
 {
     /// Creates a decoder of a source that can be read at any position, such as a file. The first member begins at the byte
     /// `from`, and positions in errors count from there.

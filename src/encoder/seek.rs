@@ -130,7 +130,7 @@ impl<W: Write + Seek> SeekEncoder<W> {
     /// [`Side::Target`](bloscpack_error::Side::Target). After an error, all further calls fail, also `finish`.
     pub fn read_at<S>(&mut self, source: Arc<S>, bytes: Range<u64>) -> Result<u64>
     where
-        S: ReadAt + Send + Sync + 'static,
+        S: ReadAt + 'static,
     {
         let source: SharedSource = source;
         self.chunker

@@ -33,7 +33,7 @@ pub(super) struct Bodies<R> {
     pub windows: Option<Windows>,
 }
 
-impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
+impl<S: ReadAt + 'static> Engine<SourceReader<Arc<S>>> {
     /// An engine whose workers read the source. The first member begins at the byte `from`.
     pub(crate) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
         let extent = from..source.size().reading()?.max(from);

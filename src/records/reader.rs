@@ -108,7 +108,7 @@ impl OpenChunk {
     }
 }
 
-impl<S: ReadAt + Send + Sync + 'static> RecordReader<SourceReader<Arc<S>>> {
+impl<S: ReadAt + 'static> RecordReader<SourceReader<Arc<S>>> {
     /// Creates a reader of a source that can be read at any position, whose threads also read it: faster than
     /// [`with_options`](RecordReader::with_options) for a file.
     ///

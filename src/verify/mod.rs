@@ -155,7 +155,7 @@ pub fn verify_at<S: ReadAt + ?Sized>(
 ///
 /// # Errors
 /// Returns the same errors as [`verify`].
-pub fn verify_source<S: ReadAt + Send + Sync + 'static>(
+pub fn verify_source<S: ReadAt + 'static>(
     source: &Arc<S>,
     options: &Options,
     mut take: impl FnMut(Damage) -> Result<()>,

@@ -43,7 +43,7 @@ pub fn map(container: &dyn Container) -> Value {
     json!({"strips": strips})
 }
 
-fn of_file(source: &Arc<dyn ReadAt + Send + Sync>) -> Value {
+fn of_file(source: &Arc<dyn ReadAt>) -> Value {
     let (mut chunks, mut count) = (Vec::new(), 0_u64);
     let source = SourceReader::new(Arc::clone(source));
     let walked = each_chunk(source, &Options::new(), |header| {

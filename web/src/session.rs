@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MOST_DAMAGES: usize = 1000;
 /// The maximum number of members to list of a store, or of a file.
 const MOST_MEMBERS: usize = 1000;
-type Records = IndexedRecordReader<Arc<dyn ReadAt + Send + Sync>>;
+type Records = IndexedRecordReader<Arc<dyn ReadAt>>;
 
 /// An input.
 pub struct Open {

@@ -35,7 +35,7 @@ pub struct Flat<S> {
     strides: Vec<u64>,
 }
 
-impl<S: ReadAt + Send + Sync> Flat<S> {
+impl<S: ReadAt> Flat<S> {
     /// An array that begins at byte 0 of the source. The last axis counts fastest, in Fortran order the first.
     ///
     /// The length of the source is not checked: an element past its end is an I/O error when it is read.
@@ -222,7 +222,7 @@ fn rows_of(shape: &[u64]) -> Vec<u64> {
     }
 }
 
-impl<S: ReadAt + Send + Sync> Array for Flat<S> {
+impl<S: ReadAt> Array for Flat<S> {
     fn grid(&self) -> &Grid {
         &self.grid
     }

@@ -231,7 +231,7 @@ impl Input {
     }
 
     /// The bytes by position, if the input is a regular file or an object that was opened at its first byte.
-    pub fn by_position(&self) -> Option<&(dyn ReadAt + Send + Sync)> {
+    pub fn by_position(&self) -> Option<&dyn ReadAt> {
         self.extent
             .is_some_and(|extent| extent.start == 0)
             .then(|| self.bytes.positions())

@@ -102,7 +102,7 @@ impl Strip {
     }
 
     /// The chunks of a Bloscpack file, up to the first damage of its structure.
-    pub fn of(source: &Arc<dyn ReadAt + Send + Sync>, session: &Session) -> Self {
+    pub fn of(source: &Arc<dyn ReadAt>, session: &Session) -> Self {
         let mut strip = Self::new();
         let options = session.options();
         let source = SourceReader::new(Arc::clone(source));

@@ -134,10 +134,7 @@ impl Dataset {
     /// # Errors
     /// Returns the errors of [`open`](Self::open), and the errors of [`ZipStore`](bloscpack_storage::ZipStore).
     #[cfg(feature = "zip")]
-    pub fn open_zip(
-        archive: impl ReadAt + Send + Sync + 'static,
-        options: &Options,
-    ) -> Result<Self> {
+    pub fn open_zip(archive: impl ReadAt + 'static, options: &Options) -> Result<Self> {
         Self::open_in(in_archive(archive, "").reading()?, options)
     }
 }
@@ -287,10 +284,7 @@ fn archive_of(path: &Path) -> Option<(&Path, String)> {
 
 /// The files of an archive, or of a folder in it.
 #[cfg(feature = "zip")]
-fn in_archive(
-    archive: impl ReadAt + Send + Sync + 'static,
-    inside: &str,
-) -> std::io::Result<Below> {
+fn in_archive(archive: impl ReadAt + 'static, inside: &str) -> std::io::Result<Below> {
     let store = ZipStore::open(archive)?;
     let folder = match inside {
         "" => store.only_folder(),

@@ -88,7 +88,7 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
     allow(unused_variables, reason = "`.npy` leaves nothing to say")
 )]
 pub fn open_at(
-    bytes: impl ReadAt + Send + Sync + 'static,
+    bytes: impl ReadAt + 'static,
     format: Format,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {

@@ -97,7 +97,7 @@ fn interleaved(schema: &Schema, batch: &Batch) -> Result<Vec<u8>> {
 }
 
 /// Opens a `.npy` file. An array in Fortran order is transposed while it is read.
-pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box<dyn Source>> {
+pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> {
     Ok(Box::new(ArraySource::of(NpyFile::open_at(bytes)?)))
 }
 
@@ -119,7 +119,7 @@ pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box
 #[derive(Debug)]
 pub struct NpyFile<S>(Flat<S>);
 
-impl<S: ReadAt + Send + Sync> NpyFile<S> {
+impl<S: ReadAt> NpyFile<S> {
     /// Opens the file, and checks that its length suits the header. The bytes must not change while they are read.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl<S: ReadAt + Send + Sync> NpyFile<S> {
     }
 }
 
-impl<S: ReadAt + Send + Sync> Array for NpyFile<S> {
+impl<S: ReadAt> Array for NpyFile<S> {
     fn grid(&self) -> &Grid {
         self.0.grid()
     }
@@ -150,7 +150,7 @@ impl<S: ReadAt + Send + Sync> Array for NpyFile<S> {
 }
 
 /// The elements of a file as an array.
-fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<S>> {
+fn opened<S: ReadAt>(bytes: S) -> Result<Flat<S>> {
     let size = bytes.size()?;
     let (header, len) = header_of(&bytes, size)?;
     // The header is not longer than the file.

@@ -16,13 +16,13 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-type Shared = Arc<dyn ReadAt + Send + Sync>;
+type Shared = Arc<dyn ReadAt>;
 
 /// Opens a `.npz` file: the array that the options name, the only array, or a table with a column for each array.
 ///
 /// Reads every array once to verify its checksum. Compressed arrays are unpacked into temporary files.
 pub(super) fn open_npz(
-    bytes: impl ReadAt + Send + Sync + 'static,
+    bytes: impl ReadAt + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     let bytes: Shared = Arc::new(bytes);

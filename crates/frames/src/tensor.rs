@@ -94,7 +94,7 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     /// Returns an error for an array of 2^64 bytes or more.
-    pub fn array(&self) -> Result<Flat<impl ReadAt + Send + Sync + use<'a>>> {
+    pub fn array(&self) -> Result<Flat<impl ReadAt + use<'a>>> {
         Flat::new(Content(self.frame), self.dtype.clone(), &self.shape, false)
     }
 }

@@ -42,7 +42,7 @@ pub struct NumpyFile<S> {
     is_fortran: bool,
 }
 
-impl<S: ReadAt + Send + Sync> NumpyFile<S> {
+impl<S: ReadAt> NumpyFile<S> {
     /// Finds the array in a file.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ fn rows_of_chunk<S: ReadAt>(
     ((bytes / row).max(1), is_aligned)
 }
 
-impl<S: ReadAt + Send + Sync> Array for NumpyFile<S> {
+impl<S: ReadAt> Array for NumpyFile<S> {
     fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -152,7 +152,7 @@ impl<S: ReadAt + Send + Sync> Array for NumpyFile<S> {
     }
 }
 
-impl<S: ReadAt + Send + Sync> NumpyFile<S> {
+impl<S: ReadAt> NumpyFile<S> {
     /// The settings of the first chunk. It does not store the level, nor which of two compressors with the same format wrote
     /// it.
     fn settings(&self) -> Option<ChunkSettings> {

@@ -108,10 +108,7 @@ pub fn open_with(
 /// # Errors
 /// Returns errors of reading the first bytes, errors of opening the input, and `Code::UnknownFormat` for a single Blosc chunk
 /// without a container. Damage of a Bloscpack file is reported by the methods that read it.
-pub fn open_source(
-    source: impl ReadAt + Send + Sync + 'static,
-    options: &Options,
-) -> Result<Box<dyn Container>> {
+pub fn open_source(source: impl ReadAt + 'static, options: &Options) -> Result<Box<dyn Container>> {
     open_shared(Arc::new(source), options, Vec::new())
 }
 
@@ -306,7 +303,7 @@ fn first_of(key: &Key) -> Key {
 /// Returns the errors of [`open_source`], and an error of the category [`Usage`](bloscpack_error::Category::Usage) if the path
 /// does not exist or the source has nothing inside.
 pub fn open_within(
-    source: impl ReadAt + Send + Sync + 'static,
+    source: impl ReadAt + 'static,
     path: &str,
     options: &Options,
 ) -> Result<Box<dyn Container>> {

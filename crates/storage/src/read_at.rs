@@ -110,7 +110,7 @@ pub trait ReadAt: Send + Sync {
 }
 
 /// A source of any type, shared by threads.
-pub type SharedSource = Arc<dyn ReadAt + Send + Sync>;
+pub type SharedSource = Arc<dyn ReadAt>;
 
 /// Bytes that [`for_each_step`] reads at once.
 const STEP: usize = 1 << 16;

@@ -59,7 +59,7 @@ impl Bytes {
     }
 
     /// The bytes by position.
-    pub fn positions(&self) -> &(dyn ReadAt + Send + Sync) {
+    pub fn positions(&self) -> &dyn ReadAt {
         match self {
             Self::Plain(file) => file,
             Self::Snapshot(snapshot) => snapshot,

@@ -55,13 +55,13 @@ impl<S: ReadAt> Chunks<S> {
     }
 }
 
-impl<S: ReadAt + Send + Sync> Length for Chunks<S> {
+impl<S: ReadAt> Length for Chunks<S> {
     fn len(&self) -> u64 {
         self.size
     }
 }
 
-impl<S: ReadAt + Send + Sync> ChunkReader for Chunks<S> {
+impl<S: ReadAt> ChunkReader for Chunks<S> {
     type T = io::BufReader<BytesFrom<S>>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {

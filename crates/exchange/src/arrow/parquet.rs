@@ -121,7 +121,7 @@ pub fn write_parquet_with(
 
 /// Opens a Parquet file. Columns of strings are read once to find the longest.
 pub(crate) fn open_parquet(
-    bytes: impl ReadAt + Send + Sync + 'static,
+    bytes: impl ReadAt + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     guarded(Format::Parquet, || {
@@ -153,7 +153,7 @@ pub(crate) fn open_parquet(
     })
 }
 
-fn reader<S: ReadAt + Send + Sync + 'static>(
+fn reader<S: ReadAt + 'static>(
     chunks: &Chunks<S>,
     metadata: &ArrowReaderMetadata,
     at_once: usize,

@@ -27,7 +27,7 @@ const MAX_BATCH: u64 = 2 << 30;
 
 /// Opens an Arrow file. Columns of strings are read once to find the longest.
 pub(crate) fn open_arrow(
-    bytes: impl ReadAt + Send + Sync + 'static,
+    bytes: impl ReadAt + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     guarded(Format::Arrow, || {

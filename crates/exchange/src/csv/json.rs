@@ -20,7 +20,7 @@ const MAX_COLUMNS: usize = 1 << 16;
 pub type NextLine = Box<dyn FnMut(&mut Vec<u8>) -> Result<bool> + Send>;
 
 /// Reads the lines of a file.
-pub(super) fn lines_of<S: ReadAt + Send + Sync + 'static>(bytes: &Arc<S>) -> NextLine {
+pub(super) fn lines_of<S: ReadAt + 'static>(bytes: &Arc<S>) -> NextLine {
     let mut reader = BufReader::new(SourceReader::new(Arc::clone(bytes)));
     Box::new(move |line| {
         line.clear();

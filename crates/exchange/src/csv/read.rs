@@ -129,7 +129,7 @@ enum Filling {
 }
 
 /// Opens a CSV file. Scans it once for the types of columns and the number of rows.
-pub(crate) fn open_csv<S: ReadAt + Send + Sync + 'static>(
+pub(crate) fn open_csv<S: ReadAt + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
@@ -141,14 +141,14 @@ pub(crate) fn open_csv<S: ReadAt + Send + Sync + 'static>(
 }
 
 /// Opens a file like [`open_csv`], with tabs unless another separator is given.
-pub(crate) fn open_tsv<S: ReadAt + Send + Sync + 'static>(
+pub(crate) fn open_tsv<S: ReadAt + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     open_separated(bytes, options.delimiter.unwrap_or(b'\t'), options)
 }
 
-fn open_separated<S: ReadAt + Send + Sync + 'static>(
+fn open_separated<S: ReadAt + 'static>(
     bytes: S,
     delimiter: u8,
     options: &ImportOptions,
@@ -241,7 +241,7 @@ fn fills(columns: &[Column], options: &ImportOptions) -> Vec<Filling> {
 
 /// Opens a file with a JSON value on each line. Objects are the rows of a table, other values the rows of an array. Lists with
 /// the same shape on every line become further axes. Objects, and values whose kind differs from line to line, become text.
-pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
+pub(crate) fn open_json_lines<S: ReadAt + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
@@ -495,7 +495,7 @@ enum Job<'a, S> {
     ),
 }
 
-impl<S: ReadAt + Send + Sync> TextSource<S> {
+impl<S: ReadAt> TextSource<S> {
     /// Moves up to `most` rows of the block into the batch. Threads parse its columns, and one of them reads the next block.
     fn parse(&mut self, batch: &mut Batch, most: u64) -> Result<()> {
         let block = &self.block;
@@ -622,7 +622,7 @@ impl Filling {
     }
 }
 
-impl<S: ReadAt + Send + Sync> Source for TextSource<S> {
+impl<S: ReadAt> Source for TextSource<S> {
     fn schema(&self) -> &Schema {
         &self.schema
     }

@@ -235,7 +235,7 @@ impl FrameBuilder {
     /// Returns the errors of [`create`](Self::create).
     pub fn create_in<F>(self, folder: F, name: &OsStr) -> Result<Frame>
     where
-        F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+        F: Folder<File: 'static> + 'static,
     {
         self.create_with(folder, name, Origin::target(Some(Path::new(name))))
     }
@@ -243,7 +243,7 @@ impl FrameBuilder {
     /// Writes the new file, syncs it, and opens it for changing.
     fn create_with<F>(self, folder: F, name: &OsStr, origin: Origin) -> Result<Frame>
     where
-        F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+        F: Folder<File: 'static> + 'static,
     {
         let (meta, [header, end]) = self.meta(FrameKind::Contiguous)?;
         let file = origin.io(folder.create(name, None))?;

@@ -94,7 +94,7 @@ impl Frame {
     /// Returns the errors of [`edit`](Self::edit).
     pub fn edit_in<F>(folder: F, name: &OsStr, options: &Options) -> Result<Self>
     where
-        F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+        F: Folder<File: 'static> + 'static,
     {
         edit(folder, name, Origin::target(Some(Path::new(name))), options)
     }
@@ -116,10 +116,7 @@ impl Frame {
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
-    pub fn read_with(
-        source: impl ReadAt + Send + Sync + 'static,
-        options: &Options,
-    ) -> Result<Self> {
+    pub fn read_with(source: impl ReadAt + 'static, options: &Options) -> Result<Self> {
         read(source, Origin::source(None), options)
     }
 
@@ -150,11 +147,7 @@ impl Frame {
 }
 
 /// Opens a contiguous frame for reading.
-fn read(
-    source: impl ReadAt + Send + Sync + 'static,
-    origin: Origin,
-    options: &Options,
-) -> Result<Frame> {
+fn read(source: impl ReadAt + 'static, origin: Origin, options: &Options) -> Result<Frame> {
     let meta = read_contiguous(&source, &origin, &options.limits)?;
     let storage = ReaderStorage::new(Box::new(source), origin, &meta);
     Ok(Frame::new(Box::new(storage), meta, options))
@@ -163,7 +156,7 @@ fn read(
 /// Opens a contiguous frame for reading and changing it.
 fn edit<F>(folder: F, name: &OsStr, origin: Origin, options: &Options) -> Result<Frame>
 where
-    F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+    F: Folder<File: 'static> + 'static,
 {
     let held = origin.io(JournaledFile::open(folder, name, &options.lock_timeout))?;
     let meta = read_contiguous(held.file(), &origin, &options.limits)?;

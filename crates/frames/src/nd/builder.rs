@@ -239,7 +239,7 @@ impl NdArrayBuilder {
     /// Returns the errors of [`create`](Self::create).
     pub fn create_in<F>(self, folder: F, name: &OsStr) -> Result<NdArray>
     where
-        F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+        F: Folder<File: 'static> + 'static,
     {
         self.create_with(|frame| frame.create_in(folder, name))
     }

@@ -169,7 +169,7 @@ impl NdArray {
     ///
     /// # Errors
     /// Returns the errors of [`of`](Self::of) and of [`Frame::read_with`].
-    pub fn read_from(source: impl ReadAt + Send + Sync + 'static) -> Result<Self> {
+    pub fn read_from(source: impl ReadAt + 'static) -> Result<Self> {
         Self::of(Frame::read_with(source, &Options::new())?)
     }
 

@@ -77,7 +77,7 @@ impl<F: Folder> Pending<F> {
 
 impl<F> FileStorage<F>
 where
-    F: Folder<File: Send + Sync> + Send + Sync,
+    F: Folder,
 {
     /// The storage for a locked file that contains the frame with this metadata.
     ///
@@ -204,7 +204,7 @@ where
 
 impl<F> FrameStorage for FileStorage<F>
 where
-    F: Folder<File: Send + Sync> + Send + Sync,
+    F: Folder,
 {
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
         let source = (&self.pending as &dyn StoreFile, &self.origin);

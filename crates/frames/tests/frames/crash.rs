@@ -244,9 +244,7 @@ impl Place {
     }
 }
 
-fn edit_in(
-    folder: impl Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
-) -> Result<NdArray> {
+fn edit_in(folder: impl Folder<File: 'static> + 'static) -> Result<NdArray> {
     NdArray::of(Frame::edit_in(folder, OsStr::new(NAME), &options())?)
 }
 

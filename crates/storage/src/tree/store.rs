@@ -8,9 +8,9 @@ use std::io;
 use std::sync::Arc;
 
 /// A file of a [`Store`], open for reading. Implemented for every thread-safe [`ReadAt`].
-pub trait StoreFile: ReadAt + Send + Sync {}
+pub trait StoreFile: ReadAt {}
 
-impl<T: ReadAt + Send + Sync> StoreFile for T {}
+impl<T: ReadAt> StoreFile for T {}
 
 /// A file or folder of a [`Store`], open for reading, writing and locking. Implemented for every thread-safe
 /// type with [`WriteAt`] and [`Lock`].

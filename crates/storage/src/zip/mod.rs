@@ -58,7 +58,7 @@ pub struct ZipStore {
     seal: Option<(u64, Vec<u8>)>,
 }
 
-type Source = Arc<dyn ReadAt + Send + Sync>;
+type Source = Arc<dyn ReadAt>;
 
 #[derive(Debug, Clone)]
 enum Node {
@@ -95,7 +95,7 @@ impl ZipStore {
     /// directory contradicts itself; [`Unsupported`](io::ErrorKind::Unsupported) for an archive in several
     /// parts and a directory of more than 256 MiB; and any error of the source. The first two contain
     /// [`Error::Archive`](crate::Error::Archive) with the position.
-    pub fn open(source: impl ReadAt + Send + Sync + 'static) -> io::Result<Self> {
+    pub fn open(source: impl ReadAt + 'static) -> io::Result<Self> {
         let source: Source = Arc::new(source);
         let mut directory = Directory::read(&*source)?;
         let comment = std::mem::take(&mut directory.comment);

@@ -21,7 +21,7 @@ const VALUE: &str = "value";
 
 /// Records, each of which is a row.
 pub(super) struct RecordRows {
-    reader: IndexedRecordReader<Arc<dyn ReadAt + Send + Sync>>,
+    reader: IndexedRecordReader<Arc<dyn ReadAt>>,
     schema: SchemaRef,
     form: Form,
     row_bytes: u64,
@@ -36,7 +36,7 @@ enum Form {
 }
 
 impl RecordRows {
-    pub(super) fn new(source: Arc<dyn ReadAt + Send + Sync>) -> Result<Self> {
+    pub(super) fn new(source: Arc<dyn ReadAt>) -> Result<Self> {
         let reader = IndexedRecordReader::open(source)?;
         let (mut first, mut count) = (Vec::new(), 0);
         for record in reader.range(0..reader.len().min(LOOK)) {
