@@ -33,6 +33,7 @@ fn cached(number: u64) -> CachedChunk {
             is_complete,
         },
         &Buffer(bytes),
+        true,
     )
 }
 
