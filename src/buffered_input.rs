@@ -194,15 +194,11 @@ impl<R> BufferedInput<R> {
     }
 
     /// The reader, and the bytes that were read from it and not used.
-    pub(super) fn into_parts(mut self) -> (R, Vec<u8>) {
-        let unused = match &self.window {
-            Some(window) => window.get(self.from..self.to).unwrap_or_default().to_vec(),
-            None => {
-                self.buffer.truncate(self.to);
-                // `from` is at most `to`, and `min` guards against a buffer that is shorter.
-                self.buffer.split_off(self.from.min(self.buffer.len()))
-            }
-        };
+    pub(super) fn into_parts(self) -> (R, Vec<u8>) {
+        let mut buffer = self.window.map_or(self.buffer, Arc::unwrap_or_clone);
+        buffer.truncate(self.to);
+        // `from` is at most `to`, and `min` guards against a buffer that is shorter.
+        let unused = buffer.split_off(self.from.min(buffer.len()));
         (self.reader, unused)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
-use bloscpack::storage::{ReadAt, SourceReader};
+use bloscpack::storage::{SharedSource, SourceReader};
 use bloscpack::survey::each_chunk;
 use bloscpack::{Options, Result};
 use bloscpack_open::datasets::CArray;
@@ -43,7 +43,7 @@ pub fn map(container: &dyn Container) -> Value {
     json!({"strips": strips})
 }
 
-fn of_file(source: &Arc<dyn ReadAt>) -> Value {
+fn of_file(source: &SharedSource) -> Value {
     let (mut chunks, mut count) = (Vec::new(), 0_u64);
     let source = SourceReader::new(Arc::clone(source));
     let walked = each_chunk(source, &Options::new(), |header| {

@@ -4,7 +4,7 @@ use crate::files::{Files, HostFile};
 use crate::{chunks, host};
 use bloscpack::Code;
 use bloscpack::records::IndexedRecordReader;
-use bloscpack::storage::ReadAt;
+use bloscpack::storage::SharedSource;
 use bloscpack::verify::Damage;
 use bloscpack::{Category, Error, Result};
 use bloscpack_open::exchange::{BoxedSource, Format, ImportOptions};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 const MOST_DAMAGES: usize = 1000;
 /// The maximum number of members to list of a store, or of a file.
 const MOST_MEMBERS: usize = 1000;
-type Records = IndexedRecordReader<Arc<dyn ReadAt>>;
+type Records = IndexedRecordReader<SharedSource>;
 
 /// An input.
 pub struct Open {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
     blosc::ChunkHeader,
-    storage::{ReadAt, SourceReader},
+    storage::{SharedSource, SourceReader},
     survey::each_chunk,
     wire::internal::to_u64,
 };
@@ -102,7 +102,7 @@ impl Strip {
     }
 
     /// The chunks of a Bloscpack file, up to the first damage of its structure.
-    pub fn of(source: &Arc<dyn ReadAt>, session: &Session) -> Self {
+    pub fn of(source: &SharedSource, session: &Session) -> Self {
         let mut strip = Self::new();
         let options = session.options();
         let source = SourceReader::new(Arc::clone(source));

@@ -8,15 +8,13 @@ use super::refuse::{refuse_missing, refuse_varying};
 use bloscpack_array::Array;
 use bloscpack_array::{BoxedSource, Progress, Source, TableSource, for_each};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{ReadAt, SourceReader};
+use bloscpack_storage::{ReadAt, SharedSource, SourceReader};
 use std::fs::File;
 use std::io::{self, Read, Seek as _, Write};
 use std::sync::Arc;
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
-
-type Shared = Arc<dyn ReadAt>;
 
 /// Opens a `.npz` file: the array that the options name, the only array, or a table with a column for each array.
 ///
@@ -25,7 +23,7 @@ pub(super) fn open_npz(
     bytes: impl ReadAt + 'static,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
-    let bytes: Shared = Arc::new(bytes);
+    let bytes: SharedSource = Arc::new(bytes);
     let mut archive =
         ZipArchive::new(SourceReader::new(Arc::clone(&bytes))).map_err(|error| failed(&error))?;
     let mut arrays = Vec::new();
@@ -115,8 +113,8 @@ fn names<R: Read + io::Seek>(archive: &ZipArchive<R>) -> String {
 
 /// The bytes of an array, after its checksum was verified.
 fn member(
-    archive: &mut ZipArchive<SourceReader<Shared>>,
-    bytes: &Shared,
+    archive: &mut ZipArchive<SourceReader<SharedSource>>,
+    bytes: &SharedSource,
     number: usize,
 ) -> Result<Member> {
     let mut entry = archive.by_index(number).map_err(|error| failed(&error))?;
@@ -147,7 +145,11 @@ fn member(
 /// The bytes of an array in the archive.
 enum Member {
     /// In place in the archive, uncompressed.
-    Stored { bytes: Shared, start: u64, len: u64 },
+    Stored {
+        bytes: SharedSource,
+        start: u64,
+        len: u64,
+    },
     /// In a temporary file, unpacked.
     Unpacked(File),
 }

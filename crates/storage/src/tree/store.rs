@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-/// A file of a [`Store`], open for reading. Implemented for every thread-safe [`ReadAt`].
+/// A file of a [`Store`], open for reading. Implemented for every [`ReadAt`].
 pub trait StoreFile: ReadAt {}
 
 impl<T: ReadAt> StoreFile for T {}

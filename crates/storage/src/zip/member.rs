@@ -1,8 +1,8 @@
 //! A file in a ZIP archive.
 
-use super::Source;
 use super::record::{Fields, damaged, unsupported};
 use super::seen::Seen;
+use crate::SharedSource;
 use crate::convert::{prefix, to_usize};
 use crate::mutex::locked;
 use crate::{Key, ReadAt, StoreFile};
@@ -44,7 +44,12 @@ pub(super) struct Member {
 
 impl Member {
     /// Opens the file. `max_len` limits the length of a file that must be unpacked.
-    pub fn open(&self, source: Source, key: &Key, max_len: u64) -> io::Result<Box<dyn StoreFile>> {
+    pub fn open(
+        &self,
+        source: SharedSource,
+        key: &Key,
+        max_len: u64,
+    ) -> io::Result<Box<dyn StoreFile>> {
         let wrong = |what: &str| damaged(self.at, format_args!("{:?} {what}", key.as_str()));
         let cannot = |what: String| unsupported(self.at, format_args!("{:?} {what}", key.as_str()));
         if self.flags & ENCRYPTED != 0 {
@@ -122,7 +127,7 @@ impl Member {
 
 /// A file that is stored without compression.
 struct Stored {
-    source: Source,
+    source: SharedSource,
     at: u64,
     member: Member,
     key: Key,
@@ -151,7 +156,7 @@ impl ReadAt for Stored {
 
 /// A file that is unpacked by the first read.
 struct Deflated {
-    source: Source,
+    source: SharedSource,
     at: u64,
     member: Member,
     key: Key,

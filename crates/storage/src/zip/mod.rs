@@ -11,7 +11,7 @@ pub use write::zip_folder;
 
 use crate::convert::to_u64;
 use crate::tree::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
-use crate::{Entry, EntryKind, Key, ReadAt, Store, StoreFile};
+use crate::{Entry, EntryKind, Key, ReadAt, SharedSource, Store, StoreFile};
 use directory::Directory;
 use member::Member;
 use std::collections::BTreeMap;
@@ -51,14 +51,12 @@ const MAX_DAMAGES: usize = 1000;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct ZipStore {
-    source: Source,
+    source: SharedSource,
     nodes: BTreeMap<Key, Node>,
     max_file_len: u64,
     /// The position of the directory, and the comment if it is a seal.
     seal: Option<(u64, Vec<u8>)>,
 }
-
-type Source = Arc<dyn ReadAt>;
 
 #[derive(Debug, Clone)]
 enum Node {
@@ -96,7 +94,7 @@ impl ZipStore {
     /// parts and a directory of more than 256 MiB; and any error of the source. The first two contain
     /// [`Error::Archive`](crate::Error::Archive) with the position.
     pub fn open(source: impl ReadAt + 'static) -> io::Result<Self> {
-        let source: Source = Arc::new(source);
+        let source: SharedSource = Arc::new(source);
         let mut directory = Directory::read(&*source)?;
         let comment = std::mem::take(&mut directory.comment);
         let seal = seal::is_seal(&comment).then_some((directory.at, comment));

@@ -2,7 +2,7 @@
 
 use super::{Rows, batch_of, in_memory};
 use bloscpack::records::IndexedRecordReader;
-use bloscpack::storage::ReadAt;
+use bloscpack::storage::SharedSource;
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, StringViewBuilder};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -21,7 +21,7 @@ const VALUE: &str = "value";
 
 /// Records, each of which is a row.
 pub(super) struct RecordRows {
-    reader: IndexedRecordReader<Arc<dyn ReadAt>>,
+    reader: IndexedRecordReader<SharedSource>,
     schema: SchemaRef,
     form: Form,
     row_bytes: u64,
@@ -36,7 +36,7 @@ enum Form {
 }
 
 impl RecordRows {
-    pub(super) fn new(source: Arc<dyn ReadAt>) -> Result<Self> {
+    pub(super) fn new(source: SharedSource) -> Result<Self> {
         let reader = IndexedRecordReader::open(source)?;
         let (mut first, mut count) = (Vec::new(), 0);
         for record in reader.range(0..reader.len().min(LOOK)) {
