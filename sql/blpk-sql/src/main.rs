@@ -24,6 +24,10 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// Keeps the memory of batches for the next ones: fresh pages cost more than the work on what lies in them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let done = match Args::try_parse() {
         Ok(args) => run(args),

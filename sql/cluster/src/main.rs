@@ -14,6 +14,10 @@ use std::process::ExitCode;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
+/// Keeps the memory of batches for the next ones: fresh pages cost more than the work on what lies in them.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let log = env_logger::Env::default().default_filter_or("warn");
     env_logger::Builder::from_env(log).init();
