@@ -1,7 +1,7 @@
 //! Dropped files as sources and as a store.
 
 use crate::host;
-use bloscpack::storage::{Entry, EntryKind, Key, ReadAt, Store, StoreFile};
+use bloscpack::storage::{Entry, EntryKind, Key, ReadAt, Store};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -56,7 +56,7 @@ impl Files {
 }
 
 impl Store for Files {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         match self.files.get(key) {
             Some(file) => Ok(Box::new(*file)),
             None if self.folders.contains_key(key) => Err(io::ErrorKind::InvalidInput.into()),

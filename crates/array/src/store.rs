@@ -2,7 +2,7 @@
 
 use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{ReadAhead, StoreFile};
+use bloscpack_storage::{ReadAhead, ReadAt};
 use bytes::Bytes;
 use std::fmt;
 
@@ -43,7 +43,7 @@ pub trait ChunkStore: Send + Sync {
     }
 
     /// The file that contains all chunks, if there is one: each thread then reads ahead in it.
-    fn file(&self) -> Option<&dyn StoreFile> {
+    fn file(&self) -> Option<&dyn ReadAt> {
         None
     }
 }
@@ -77,7 +77,7 @@ pub enum Loaded {
 pub struct Buffer<'a> {
     own: Vec<u8>,
     shared: Option<Bytes>,
-    ahead: Option<ReadAhead<&'a dyn StoreFile>>,
+    ahead: Option<ReadAhead<&'a dyn ReadAt>>,
 }
 
 /// The least number of bytes that are read after a jump in a file of many chunks.
@@ -85,7 +85,7 @@ const LEAST_READ: usize = 16 << 10;
 
 impl<'a> Buffer<'a> {
     /// A buffer that uses the memory of `own`, and reads ahead in `file`.
-    pub(crate) fn new(own: Vec<u8>, file: Option<&'a dyn StoreFile>) -> Self {
+    pub(crate) fn new(own: Vec<u8>, file: Option<&'a dyn ReadAt>) -> Self {
         Self {
             own,
             shared: None,
@@ -106,7 +106,7 @@ impl<'a> Buffer<'a> {
     }
 
     /// The vector to fill, and a window that reads ahead in [the store's file](ChunkStore::file), if it has one.
-    pub fn vec_and_file(&mut self) -> (&mut Vec<u8>, Option<&ReadAhead<&'a dyn StoreFile>>) {
+    pub fn vec_and_file(&mut self) -> (&mut Vec<u8>, Option<&ReadAhead<&'a dyn ReadAt>>) {
         self.shared = None;
         (&mut self.own, self.ahead.as_ref())
     }

@@ -6,7 +6,7 @@ use bloscpack_array::json::too_long;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, IoSide as _, Result, Side};
 use bloscpack_storage::{
-    Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, Store, StoreFile,
+    Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, ReadAt, Store,
 };
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Files {
     }
 
     /// Opens a file; `None` if it is missing.
-    pub(crate) fn read(&self, key: &Key) -> Result<Option<Box<dyn StoreFile>>> {
+    pub(crate) fn read(&self, key: &Key) -> Result<Option<Box<dyn ReadAt>>> {
         match self.root.read(key) {
             Ok(object) => Ok(Some(object)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

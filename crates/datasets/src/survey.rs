@@ -6,7 +6,7 @@ use crate::wire::IndexEntry;
 use blosc1::{ChunkHeader, CompressorFormat, Filter};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_storage::{EntryKind, StoreFile};
+use bloscpack_storage::{EntryKind, ReadAt};
 use bloscpack_wire::Checksum;
 use std::collections::BTreeSet;
 
@@ -215,7 +215,7 @@ impl ArraySurvey {
         &mut self,
         storage: &ArrayStorage,
         number: u64,
-        file: &dyn StoreFile,
+        file: &dyn ReadAt,
         max_chunks: u64,
     ) -> Result<()> {
         for slot in &storage.index(number, file)?.slots {

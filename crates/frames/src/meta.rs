@@ -12,7 +12,7 @@ use blosc1::{
 };
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{ReadAhead, ReadAt as _, StoreFile};
+use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
 
@@ -42,13 +42,13 @@ impl FrameMeta {
     ///
     /// The source may be longer than the frame. Memory is allocated only for parts that lie within the source and within
     /// `limits`.
-    pub(crate) fn read(source: &dyn StoreFile, origin: &Origin, limits: &Limits) -> Result<Self> {
+    pub(crate) fn read(source: &dyn ReadAt, origin: &Origin, limits: &Limits) -> Result<Self> {
         Self::read_as(source, origin, limits, Sizes::Fixed)
     }
 
     /// Like [`read`](Self::read). With [`Sizes::Varying`], accepts chunks and blocks of varying length.
     pub(crate) fn read_as(
-        source: &dyn StoreFile,
+        source: &dyn ReadAt,
         origin: &Origin,
         limits: &Limits,
         sizes: Sizes,
@@ -136,7 +136,7 @@ fn index_settings() -> Blosc2Settings {
 
 /// Reads the parts of a frame.
 struct Reader<'a> {
-    source: &'a dyn StoreFile,
+    source: &'a dyn ReadAt,
     origin: &'a Origin,
     limits: &'a Limits,
 }

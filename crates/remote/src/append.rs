@@ -11,7 +11,7 @@ use crate::error::Failure;
 use crate::overlay::{JOURNALS, Overlay, is_own};
 use crate::publish::{Content, Put, marked};
 use bloscpack::Options;
-use bloscpack::storage::{Entry, EntryKind, Key, Store, StoreFile};
+use bloscpack::storage::{Entry, EntryKind, Key, ReadAt, Store};
 use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -131,7 +131,7 @@ fn number_of(path: &str) -> Option<u64> {
     name.split_once('.')?.0.parse().ok()
 }
 
-fn read(object: &dyn StoreFile) -> io::Result<Vec<u8>> {
+fn read(object: &dyn ReadAt) -> io::Result<Vec<u8>> {
     let size = usize::try_from(object.size()?).ok();
     let size = size.filter(|size| *size <= MAX_COUNT);
     let mut bytes = vec![0; size.ok_or(ErrorKind::FileTooLarge)?];
@@ -171,7 +171,7 @@ impl View {
 }
 
 impl Store for View {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         match self.is_old {
             _ if is_own(key) => Err(ErrorKind::NotFound.into()),
             true => self.editor.open_old(key),

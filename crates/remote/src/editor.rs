@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::overlay::{JOURNAL, Overlay, is_own};
 use crate::source::Place;
-use bloscpack::storage::{Entry, EntryKind, Key, LockMode, Store, StoreFile, StoreLock};
+use bloscpack::storage::{Entry, EntryKind, Key, LockMode, ReadAt, Store, StoreLock};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl Store for RemoteEditor {
         false
     }
 
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         self.0.check()?;
         self.0.open(key)
     }

@@ -12,7 +12,7 @@ use crate::error::Failure;
 use crate::publish::Versions;
 use crate::source::Place;
 use crate::store::RemoteStore;
-use bloscpack::storage::{DiskStore, Entry, EntryKind, Key, Store as _, StoreFile};
+use bloscpack::storage::{DiskStore, Entry, EntryKind, Key, ReadAt, Store as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -103,7 +103,7 @@ impl Overlay {
         !is_own(key) && !self.state().removed.contains(key.as_str())
     }
 
-    pub fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    pub fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         match self.local.open(key) {
             Err(error) if error.kind() == ErrorKind::NotFound && self.is_in_base(key) => {
                 self.base.open(key)
@@ -113,7 +113,7 @@ impl Overlay {
     }
 
     /// The file as it is in the bucket.
-    pub fn open_old(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    pub fn open_old(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         let is_new = self.state().put.contains(key.as_str());
         match self.old.open(key) {
             Err(error) if error.kind() == ErrorKind::NotFound && is_new => self.base.open(key),

@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::object::RemoteObject;
 use crate::plan::Plan;
 use crate::source::{Place, Source, Version};
-use bloscpack::storage::{Entry, EntryKind, Key, Store, StoreFile};
+use bloscpack::storage::{Entry, EntryKind, Key, ReadAt, Store};
 use bloscpack_open::internal::marks;
 use futures_util::TryStreamExt as _;
 use object_store::ObjectMeta;
@@ -323,7 +323,7 @@ fn has_below(objects: &BTreeMap<String, ObjectMeta>, path: &str) -> bool {
 }
 
 impl Store for RemoteStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         match self.source(key.as_str())? {
             Some(source) => Ok(Box::new(RemoteObject::new(
                 source,

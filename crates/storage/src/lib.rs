@@ -148,8 +148,7 @@ pub use refresh::{Refresh, Refreshed};
 pub use seekable::Seekable;
 pub use source_reader::SourceReader;
 pub use tree::{
-    Below, DiskStore, Entry, EntryKind, JournaledStore, Key, Store, StoreFile, StoreHandle,
-    StoreLock,
+    Below, DiskStore, Entry, EntryKind, JournaledStore, Key, Store, StoreHandle, StoreLock,
 };
 pub use watch::{FileWatch, StopSignal};
 pub use write_at::WriteAt;

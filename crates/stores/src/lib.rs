@@ -97,7 +97,7 @@ use bloscpack_array::Report;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::{Frame, VaryingFrame};
-use bloscpack_storage::{EntryKind, Key, Store, StoreFile};
+use bloscpack_storage::{EntryKind, Key, ReadAt, Store};
 use embed::{Place, Section};
 use error::{at, damaged, not_found, over_limit, unsupported};
 use std::collections::{BTreeMap, BTreeSet};
@@ -306,7 +306,7 @@ impl FrameStore {
     /// # Errors
     /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) for a path without a frame,
     /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a remote array, and any error of the store.
-    pub fn source(&self, path: &str) -> Result<Box<dyn StoreFile>> {
+    pub fn source(&self, path: &str) -> Result<Box<dyn ReadAt>> {
         let member = self.members.get(path).ok_or_else(|| not_found(path))?;
         Ok(match (member, &self.store) {
             (Member::File(key), Some(store)) => store.open(key).reading().map_err(at(path))?,

@@ -1,9 +1,7 @@
 //! [`Counted`]: a source or a store that counts how it is read.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{
-    Entry, EntryKind, Key, LockMode, Memory, ReadAt, Store, StoreFile, StoreLock,
-};
+use bloscpack::storage::{Entry, EntryKind, Key, LockMode, Memory, ReadAt, Store, StoreLock};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
@@ -90,7 +88,7 @@ impl<S: ReadAt> ReadAt for Counted<S> {
 }
 
 impl Store for Counted<Memory> {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         self.log.add(|reads| reads.opens += 1);
         let inner = Store::open(&self.inner, key)?;
         let log = Arc::clone(&self.log);

@@ -3,7 +3,7 @@
 
 use bloscpack::storage::{
     Access, Entry, EntryKind, Folder, Key, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt,
-    Store, StoreFile, StoreLock, WriteAt,
+    Store, StoreLock, WriteAt,
 };
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -272,7 +272,7 @@ impl FaultyStore {
 }
 
 struct FaultyObject {
-    object: Box<dyn StoreFile>,
+    object: Box<dyn ReadAt>,
     switch: Arc<Switch>,
 }
 
@@ -288,7 +288,7 @@ impl ReadAt for FaultyObject {
 }
 
 impl Store for FaultyStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         let object = self.other(|| self.store.open(key))?;
         let switch = Arc::clone(&self.switch);
         Ok(Box::new(FaultyObject { object, switch }))

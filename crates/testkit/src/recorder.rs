@@ -8,7 +8,7 @@
 
 use bloscpack::storage::{
     Access, Entry, EntryKind, Folder, Key, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt,
-    Store, StoreFile, StoreLock, WriteAt,
+    Store, StoreLock, WriteAt,
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -333,7 +333,7 @@ impl Drop for Held {
 }
 
 impl Store for TreeRecorder {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         let file = self.locked().disk.file(key)?;
         let book = Arc::clone(&self.book);
         Ok(Box::new(Recorded { book, file }))

@@ -12,7 +12,7 @@ use blosc1::read_header;
 use bloscpack_array::{Buffer, ChunkStore, Geometry, Grid, Loaded, Resources, Want};
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
-use bloscpack_storage::{Key, Store, StoreFile};
+use bloscpack_storage::{Key, ReadAt, Store};
 use bloscpack_wire::Limit;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ const MAX_SHARDS: usize = 16;
 
 /// An open shard: its file, its length in bytes, and its index.
 struct OpenShard {
-    file: Box<dyn StoreFile>,
+    file: Box<dyn ReadAt>,
     len: u64,
     index: ShardIndex,
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use storage::{
     Access, Entry, EntryKind, FileStatus, Folder, Key, Lock, LockMode, Memory, MemoryFile,
-    Presence, ReadAt, Store, StoreFile, StoreHandle, StoreLock, WriteAt,
+    Presence, ReadAt, Store, StoreHandle, StoreLock, WriteAt,
 };
 
 /// A process, which is killed before one of its operations.
@@ -202,7 +202,7 @@ impl Folder for Steps {
 }
 
 impl Store for Steps {
-    fn open(&self, key: &Key) -> Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> Result<Box<dyn ReadAt>> {
         self.process.step()?;
         Ok(Box::new(self.opened(Store::open(&self.memory, key)?)))
     }

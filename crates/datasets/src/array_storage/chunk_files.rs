@@ -9,7 +9,7 @@ use blosc1::ChunkHeader;
 use bloscpack_array::{Buffer, ChunkStore, Loaded, Want};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::{Entry, EntryKind, Key, ReadAhead, StoreFile};
+use bloscpack_storage::{Entry, EntryKind, Key, ReadAhead, ReadAt};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,7 +93,7 @@ impl ChunkFiles {
     }
 
     /// The positions of the chunks in a superchunk. They are cached if there are several.
-    pub(crate) fn index(&self, number: u64, file: &dyn StoreFile) -> Result<Arc<SuperchunkIndex>> {
+    pub(crate) fn index(&self, number: u64, file: &dyn ReadAt) -> Result<Arc<SuperchunkIndex>> {
         if let Some(known) = self.indexes().get(&number) {
             return Ok(Arc::clone(known));
         }
@@ -173,13 +173,13 @@ impl ChunkFiles {
     }
 
     /// The length of an open superchunk in bytes.
-    pub(crate) fn len_of(&self, number: u64, file: &dyn StoreFile) -> Result<u64> {
+    pub(crate) fn len_of(&self, number: u64, file: &dyn ReadAt) -> Result<u64> {
         file.size()
             .map_err(|error| self.in_superchunk(number, error.into()))
     }
 
     /// Opens a superchunk. `chunk` is the first chunk that will be read, for the error if the file is missing.
-    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn StoreFile>> {
+    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn ReadAt>> {
         let key = self.key(number)?;
         let file = self.files.read(&key)?.ok_or_else(|| {
             let error = missing_superchunk(chunk, self.grid().chunks());

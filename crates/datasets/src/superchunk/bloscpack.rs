@@ -13,13 +13,13 @@ use crate::error::wrong_superchunk_header;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::internal::{ENTRY_LEN, Seal};
 use bloscpack_wire::{FormatVersion, Geometry, Header, MetadataPlace, Offsets};
 
 const HEAD_LEN: u64 = 32;
 
-pub(super) fn read(file: &dyn StoreFile) -> Result<SuperchunkIndex> {
+pub(super) fn read(file: &dyn ReadAt) -> Result<SuperchunkIndex> {
     let size = file.size()?;
     let head = read_up_to(file, 0, HEAD_LEN)?;
     let header = Header::decode(&head)?;

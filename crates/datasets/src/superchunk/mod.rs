@@ -19,7 +19,7 @@ use crate::error::{trailing, wrong_count, wrong_length};
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 use bytes::Bytes;
 
@@ -89,7 +89,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// Reads the header of the chunk.
-    pub(crate) fn header(&self, file: &dyn StoreFile) -> Result<ChunkHeader> {
+    pub(crate) fn header(&self, file: &dyn ReadAt) -> Result<ChunkHeader> {
         let mut head = [0; HEADER_LEN];
         file.read_exact_at(self.at, &mut head)?;
         Ok(ChunkHeader::parse(&head)?)
@@ -165,7 +165,7 @@ impl Container {
     }
 
     /// Reads and checks the header and the positions of the chunks.
-    pub(crate) fn read(&self, file: &dyn StoreFile) -> Result<SuperchunkIndex> {
+    pub(crate) fn read(&self, file: &dyn ReadAt) -> Result<SuperchunkIndex> {
         match self {
             Self::Single { lenient } => single::read(file, *lenient),
             #[cfg(feature = "documents")]
@@ -211,7 +211,7 @@ fn digest_len(checksum: Checksum) -> u64 {
 impl SuperchunkIndex {
     /// The spare bytes that the writer leaves after each chunk, inferred as the minimum after the first four chunks.
     #[cfg(feature = "documents")]
-    pub(crate) fn usual_spare(&self, file: &dyn StoreFile) -> u32 {
+    pub(crate) fn usual_spare(&self, file: &dyn ReadAt) -> u32 {
         if !self.spare {
             return 0;
         }
@@ -247,7 +247,7 @@ impl SuperchunkIndex {
     /// `chunk` is its number in the array, for errors.
     pub(crate) fn chunk(
         &self,
-        file: &dyn StoreFile,
+        file: &dyn ReadAt,
         index: usize,
         chunk: u64,
         most: u64,
@@ -318,7 +318,7 @@ fn with_digest(chunk: &[u8], checksum: Checksum) -> Vec<u8> {
 }
 
 /// Reads up to `len` bytes of a file at position `at`; fewer at its end, none after it.
-fn read_up_to(file: &dyn StoreFile, at: u64, len: u64) -> Result<Bytes> {
+fn read_up_to(file: &dyn ReadAt, at: u64, len: u64) -> Result<Bytes> {
     let rest = file.size()?.saturating_sub(at);
     Ok(file.read_bytes(at, in_memory(len.min(rest))?)?)
 }

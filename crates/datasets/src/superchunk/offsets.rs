@@ -4,7 +4,7 @@ use super::{LEAST_CHUNK, Slot, at, cut_short, digest_len, read_up_to};
 use crate::error::trailing;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::Checksum;
 
 /// The slots of chunks at these positions, in a file of `end` bytes. The first chunk begins at `first` or later.
@@ -34,7 +34,7 @@ pub(super) fn slots_of(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Slot
 
 /// The slots of `count` contiguous chunks from position `first`, by the lengths in their headers.
 pub(super) fn walk(
-    file: &dyn StoreFile,
+    file: &dyn ReadAt,
     first: u64,
     count: u64,
     checksum: Checksum,

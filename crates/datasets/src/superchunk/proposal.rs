@@ -11,11 +11,11 @@ use super::{Framing, SuperchunkIndex, read_up_to, with_digest};
 use crate::wire::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{to_u64, to_usize};
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 
 const HEAD_LEN: u64 = SUPERCHUNK_HEADER_LEN as u64;
 
-pub(super) fn read(file: &dyn StoreFile) -> Result<SuperchunkIndex> {
+pub(super) fn read(file: &dyn ReadAt) -> Result<SuperchunkIndex> {
     let size = file.size()?;
     let header = SuperchunkHeader::decode(&read_up_to(file, 0, HEAD_LEN)?, size)?;
     let first = header.chunks_begin();

@@ -10,7 +10,7 @@ use crate::error::wrong_superchunk_header;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, FormatVersion, Header};
 
 /// Bytes before the chunk.
@@ -18,7 +18,7 @@ const HEAD_LEN: usize = 16;
 /// Bytes of both headers: the minimum length of a superchunk.
 pub(crate) const SINGLE_HEAD_LEN: u64 = (HEAD_LEN + HEADER_LEN) as u64;
 
-pub(super) fn read(file: &dyn StoreFile, lenient: bool) -> Result<SuperchunkIndex> {
+pub(super) fn read(file: &dyn ReadAt, lenient: bool) -> Result<SuperchunkIndex> {
     let size = file.size()?;
     let head = read_up_to(file, 0, SINGLE_HEAD_LEN)?;
     let chunk = head

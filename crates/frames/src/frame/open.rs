@@ -10,7 +10,6 @@ use bloscpack::Options;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, ReadAt, Snapshot, Store,
-    StoreFile,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -121,7 +120,7 @@ impl Frame {
     }
 
     /// Opens a contiguous frame whose chunks and blocks may have any length. Methods of `Frame` can read only its metadata.
-    pub(crate) fn read_varying(source: Box<dyn StoreFile>, options: &Options) -> Result<Self> {
+    pub(crate) fn read_varying(source: Box<dyn ReadAt>, options: &Options) -> Result<Self> {
         let origin = Origin::source(None);
         let meta = FrameMeta::read_as(&*source, &origin, &options.limits, Sizes::Varying)?;
         let meta = contiguous(meta)?;
@@ -195,7 +194,7 @@ fn open_sparse(store: Arc<dyn Store>, access: Access, options: &Options) -> Resu
     Ok(frame)
 }
 /// The metadata of a frame in one file.
-fn read_contiguous(source: &dyn StoreFile, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
+fn read_contiguous(source: &dyn ReadAt, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
     contiguous(FrameMeta::read(source, origin, limits)?)
 }
 

@@ -8,7 +8,7 @@ use crate::wire::ChunkPlace;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, SpecialValue, special_chunk};
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{ReadAhead, StoreFile};
+use bloscpack_storage::{ReadAhead, ReadAt};
 
 impl Frame {
     /// The data of a chunk: [`chunk_len`](Self::chunk_len) bytes.
@@ -299,7 +299,7 @@ impl Frame {
     }
 
     /// A read-ahead window for several chunks in one file; `None` for a sparse frame.
-    pub(crate) fn ahead(&self) -> Option<ReadAhead<&dyn StoreFile>> {
+    pub(crate) fn ahead(&self) -> Option<ReadAhead<&dyn ReadAt>> {
         let file = self.storage.file();
         file.map(|file| ReadAhead::new(file, SMALL))
     }

@@ -22,7 +22,7 @@ use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack::Options;
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 
 /// Bytes of a chunk header with its extension.
 const EXTENDED_LEN: usize = 32;
@@ -51,7 +51,7 @@ impl VaryingFrame {
     ///
     /// # Errors
     /// Returns the errors of [`Frame::read_with`].
-    pub fn open(source: Box<dyn StoreFile>, options: &Options) -> Result<Self> {
+    pub fn open(source: Box<dyn ReadAt>, options: &Options) -> Result<Self> {
         let frame = Frame::read_varying(source, options)?;
         Ok(Self { frame })
     }

@@ -8,7 +8,7 @@ use blosc1::ChunkHeader;
 use bloscpack_array::{Buffer, ChunkStore, Geometry, Loaded, Want};
 use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::Limit;
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ impl ChunkStore for FrameChunks {
         self.frame.place(number).is_ok()
     }
 
-    fn file(&self) -> Option<&dyn StoreFile> {
+    fn file(&self) -> Option<&dyn ReadAt> {
         self.frame.storage.file()
     }
 }

@@ -6,7 +6,7 @@ use crate::wire::{ChunkPlace, is_frame};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::internal::Draft;
-use bloscpack_storage::{Folder, JournaledFile, ReadAt, Replacement, StoreFile};
+use bloscpack_storage::{Folder, JournaledFile, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -207,12 +207,12 @@ where
     F: Folder,
 {
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
-        let source = (&self.pending as &dyn StoreFile, &self.origin);
+        let source = (&self.pending as &dyn ReadAt, &self.origin);
         let start = self.chunks_at + at;
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
 
-    fn file(&self) -> Option<&dyn StoreFile> {
+    fn file(&self) -> Option<&dyn ReadAt> {
         Some(&self.pending)
     }
 

@@ -15,7 +15,7 @@ mod stored;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
 use bloscpack_error::Result;
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 
 pub(crate) use file::FileStorage;
 pub(crate) use origin::Origin;
@@ -40,7 +40,7 @@ pub(crate) trait FrameStorage: Send + Sync {
     }
 
     /// The file that contains all chunks; `None` for a sparse frame.
-    fn file(&self) -> Option<&dyn StoreFile>;
+    fn file(&self) -> Option<&dyn ReadAt>;
 
     /// Stores a new chunk and returns its index entry. The next commit makes the chunk part of the frame.
     fn put(&mut self, chunk: &[u8]) -> Result<u64>;

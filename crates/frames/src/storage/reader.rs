@@ -4,12 +4,12 @@ use super::{FrameStorage, Origin, StoredChunk};
 use crate::error::read_only;
 use crate::meta::FrameMeta;
 use bloscpack_error::Result;
-use bloscpack_storage::StoreFile;
+use bloscpack_storage::ReadAt;
 
 /// A contiguous frame in any source that can be read at any position. Changes are
 /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly).
 pub(crate) struct ReaderStorage {
-    source: Box<dyn StoreFile>,
+    source: Box<dyn ReadAt>,
     origin: Origin,
     /// The offset of the first chunk, which is the length of the header.
     chunks_at: u64,
@@ -19,7 +19,7 @@ pub(crate) struct ReaderStorage {
 
 impl ReaderStorage {
     /// The storage for a source that contains the frame with this metadata.
-    pub(crate) fn new(source: Box<dyn StoreFile>, origin: Origin, meta: &FrameMeta) -> Self {
+    pub(crate) fn new(source: Box<dyn ReadAt>, origin: Origin, meta: &FrameMeta) -> Self {
         let chunks_at = meta.header_len();
         Self {
             source,
@@ -32,7 +32,7 @@ impl ReaderStorage {
 
 impl FrameStorage for ReaderStorage {
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
-        let source = (&*self.source as &dyn StoreFile, &self.origin);
+        let source = (&*self.source as &dyn ReadAt, &self.origin);
         let start = self.chunks_at + at;
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
@@ -47,7 +47,7 @@ impl FrameStorage for ReaderStorage {
         self.source.will_read(&ranges.collect::<Vec<_>>());
     }
 
-    fn file(&self) -> Option<&dyn StoreFile> {
+    fn file(&self) -> Option<&dyn ReadAt> {
         Some(&*self.source)
     }
 

@@ -12,7 +12,7 @@ use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, StoreFile};
+use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, ReadAt};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -105,7 +105,7 @@ impl FrameStorage for SparseStorage {
         self.root.will_read(&keys.collect::<Vec<_>>());
     }
 
-    fn file(&self) -> Option<&dyn StoreFile> {
+    fn file(&self) -> Option<&dyn ReadAt> {
         None
     }
 

@@ -8,7 +8,7 @@ use crate::part::FramePart;
 use blosc1::{ChunkError, ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, ReadAhead, StoreFile};
+use bloscpack_storage::{Access, Key, ReadAhead, ReadAt};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 
 /// Chunks of up to 16 KiB are read whole, even if only some of their blocks are needed.
@@ -35,16 +35,16 @@ pub(crate) struct StoredChunk<'a> {
 /// The file that contains the chunk.
 enum Source<'a> {
     /// A file that contains other chunks as well.
-    Shared(&'a dyn StoreFile, &'a Origin),
+    Shared(&'a dyn ReadAt, &'a Origin),
     /// A chunk file of a sparse frame, which ends with the chunk.
-    Own(Box<dyn StoreFile>, (Key, Access)),
+    Own(Box<dyn ReadAt>, (Key, Access)),
 }
 
 impl<'a> StoredChunk<'a> {
     /// The chunk at offset `start` of a file in which no chunk extends past `end`.
     pub(super) fn within(
         number: u64,
-        (source, origin): (&'a dyn StoreFile, &'a Origin),
+        (source, origin): (&'a dyn ReadAt, &'a Origin),
         start: u64,
         end: u64,
     ) -> Self {
@@ -58,11 +58,7 @@ impl<'a> StoredChunk<'a> {
     }
 
     /// The chunk in a file of its own. Asks for the size of the file.
-    pub(super) fn alone(
-        number: u64,
-        source: Box<dyn StoreFile>,
-        file: (Key, Access),
-    ) -> Result<Self> {
+    pub(super) fn alone(number: u64, source: Box<dyn ReadAt>, file: (Key, Access)) -> Result<Self> {
         let size = source.size();
         let source = ReadAhead::new(source, SMALL);
         let mut chunk = Self {
@@ -76,7 +72,7 @@ impl<'a> StoredChunk<'a> {
     }
 
     /// The same chunk, read through a read-ahead window that several chunks of one file share.
-    pub(crate) fn through(self, ahead: Option<&'a ReadAhead<&'a dyn StoreFile>>) -> Self {
+    pub(crate) fn through(self, ahead: Option<&'a ReadAhead<&'a dyn ReadAt>>) -> Self {
         let source = match (self.source, ahead) {
             (Source::Shared(_, origin), Some(ahead)) => Source::Shared(ahead, origin),
             (source, _) => source,
@@ -128,7 +124,7 @@ impl<'a> StoredChunk<'a> {
         self.io(self.source().read_exact_at(self.start + to_u64(at), buf))
     }
 
-    fn source(&self) -> &dyn StoreFile {
+    fn source(&self) -> &dyn ReadAt {
         match &self.source {
             Source::Shared(source, _) => *source,
             Source::Own(source, ..) => &**source,

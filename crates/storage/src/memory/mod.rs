@@ -6,7 +6,7 @@ mod lock;
 use crate::mutex::locked;
 use crate::tree::errors::{A_FILE, HOLE, NOT_A_FILE, invalid};
 use crate::{Access, Folder, LockMode, ReadAt, WriteAt};
-use crate::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle, StoreLock};
+use crate::{Entry, EntryKind, Key, Store, StoreHandle, StoreLock};
 use file::FileNode;
 pub use file::MemoryFile;
 use lock::MemoryGuard;
@@ -203,7 +203,7 @@ fn below<'a>(nodes: &'a Nodes, folder: &Key) -> impl Iterator<Item = (&'a Key, &
 }
 
 impl Store for Memory {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         check_parent(&locked(&self.nodes), key)?;
         Ok(Box::new(MemoryFile::new(self.node(key)?, Access::Read)))
     }

@@ -2,7 +2,8 @@
 
 use super::staging::Staging;
 use super::step::{Action, Step};
-use super::{Key, Store, StoreFile};
+use super::{Key, Store};
+use crate::ReadAt;
 use crate::journal::put_pieces;
 use crate::parallel::for_each;
 use std::collections::BTreeSet;
@@ -16,7 +17,7 @@ pub(super) struct Sources<'a> {
     pub store: &'a dyn Store,
     pub staging: &'a Staging,
     /// The bytes of all patches.
-    pub bytes: &'a dyn StoreFile,
+    pub bytes: &'a dyn ReadAt,
     /// The numbers of the staged files that existed at the beginning; all others are already in their places.
     /// `None` if all are staged.
     pub staged: Option<BTreeSet<u64>>,

@@ -1,7 +1,7 @@
 //! [`Below`]: one folder of a store, as a store.
 
-use super::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle, StoreLock};
-use crate::{Access, LockMode};
+use super::{Entry, EntryKind, Key, Store, StoreHandle, StoreLock};
+use crate::{Access, LockMode, ReadAt};
 use std::io;
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Below {
 }
 
 impl Store for Below {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         self.store.open(&self.key(key)?)
     }
 

@@ -4,7 +4,7 @@ use super::errors::{NOT_A_FILE, invalid, not_found};
 use super::pending::with_changes;
 use super::site::{open_history, status};
 use super::staging::Staging;
-use super::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle};
+use super::{Entry, EntryKind, Key, Store, StoreHandle};
 use crate::history::{Follower, Pin, Reading, View};
 use crate::{Access, ReadAt};
 use std::ffi::OsString;
@@ -75,9 +75,9 @@ pub(super) fn list_in(
 pub(super) fn open_in(
     view: &StoreView,
     (following, key): (&Arc<Following>, &Key),
-    opened: io::Result<Box<dyn StoreFile>>,
-) -> io::Result<Box<dyn StoreFile>> {
-    let (base, len): (Box<dyn StoreFile>, u64) = match (view.pins.get(key), opened) {
+    opened: io::Result<Box<dyn ReadAt>>,
+) -> io::Result<Box<dyn ReadAt>> {
+    let (base, len): (Box<dyn ReadAt>, u64) = match (view.pins.get(key), opened) {
         (Some(Pin::Nothing), _) => return Err(not_found(key)),
         (Some(Pin::Folder), _) => return Err(invalid(key, NOT_A_FILE)),
         // All of the file is pinned.
@@ -103,7 +103,7 @@ pub(super) fn open_in(
 struct Followed {
     following: Arc<Following>,
     key: Key,
-    base: Box<dyn StoreFile>,
+    base: Box<dyn ReadAt>,
     len: u64,
 }
 

@@ -6,10 +6,10 @@ use super::keeper::StoreKeeper;
 use super::patched::Patched;
 use super::pending::{Pending, PendingChanges, with_changes};
 use super::staging::{self, Staging};
-use super::{Entry, EntryKind, Key, Store, StoreFile, StoreLock};
-use crate::LockTimeout;
+use super::{Entry, EntryKind, Key, Store, StoreLock};
 use crate::convert::to_usize;
 use crate::mutex::locked;
+use crate::{LockTimeout, ReadAt};
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -148,7 +148,7 @@ impl JournaledStore {
     /// # Errors
     /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) for a
     /// folder and for keys in `.blpk`; and any error of the store.
-    pub fn read(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    pub fn read(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         check_visible(key)?;
         self.look(
             |state| {
@@ -287,7 +287,7 @@ impl JournaledStore {
         key: &Key,
         pending: Option<&Pending>,
         spill: Option<u64>,
-    ) -> io::Result<Box<dyn StoreFile>> {
+    ) -> io::Result<Box<dyn ReadAt>> {
         match pending {
             None => self.store.open(key),
             Some(Pending::Put(staged)) => {

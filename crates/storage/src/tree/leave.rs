@@ -5,11 +5,11 @@ use super::journaled::Role;
 use super::open::lock_root;
 use super::site::StoreSite;
 use super::step::{Action, Step};
-use super::{EntryKind, JournaledStore, StoreFile, StoreHandle};
+use super::{EntryKind, JournaledStore, StoreHandle};
 use crate::history::{Entry, Former, Keeper};
 use crate::journal::Pieces;
 use crate::mutex::locked;
-use crate::{LockTimeout, Result};
+use crate::{LockTimeout, ReadAt, Result};
 use std::io;
 use std::iter;
 use std::ops::Range;
@@ -53,8 +53,8 @@ impl JournaledStore {
     }
 
     /// What the key of a step is before the step, and its content.
-    fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn StoreFile>)> {
-        let nothing = || Box::new(Vec::new()) as Box<dyn StoreFile>;
+    fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn ReadAt>)> {
+        let nothing = || Box::new(Vec::new()) as Box<dyn ReadAt>;
         match step.action {
             Action::Put { old: None, .. } => Ok((Former::Nothing, nothing())),
             Action::RemoveFolder => Ok((Former::Folder, nothing())),

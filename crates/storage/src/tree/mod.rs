@@ -41,7 +41,7 @@ pub use below::Below;
 pub use disk::DiskStore;
 pub use journaled::JournaledStore;
 pub use key::Key;
-pub use store::{Entry, EntryKind, Store, StoreFile, StoreHandle, StoreLock};
+pub use store::{Entry, EntryKind, Store, StoreHandle, StoreLock};
 
 #[cfg(test)]
 mod tests;

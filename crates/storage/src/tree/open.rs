@@ -8,12 +8,12 @@ use super::keeper::StoreKeeper;
 use super::pending::PendingChanges;
 use super::staging::{self, Staging};
 use super::verify::{Depth, verify};
-use super::{EntryKind, JournaledStore, Key, Store, StoreFile, StoreLock};
+use super::{EntryKind, JournaledStore, Key, Store, StoreLock};
 use crate::error::busy;
 use crate::history::{Reading, Site as _, Start, as_only_writer};
 use crate::journal::Salt;
 use crate::write_at::retry;
-use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
+use crate::{Access, JournalFault, LockMode, LockTimeout, ReadAt, Result};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, RwLock};
@@ -342,11 +342,7 @@ fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>>
 }
 
 /// The bytes of an interrupted commit's patches.
-fn patch_bytes(
-    store: &dyn Store,
-    staging: &Staging,
-    journal: &Journal,
-) -> Result<Box<dyn StoreFile>> {
+fn patch_bytes(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<Box<dyn ReadAt>> {
     match journal.patch_bytes(store, staging) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(JournalFault::MissingFiles.of_store())
@@ -358,7 +354,7 @@ fn patch_bytes(
 fn sources<'a>(
     store: &'a dyn Store,
     staging: &'a Staging,
-    bytes: &'a dyn StoreFile,
+    bytes: &'a dyn ReadAt,
 ) -> io::Result<Sources<'a>> {
     let entries = store.list(&staging.folder)?;
     let staged = entries

@@ -1,6 +1,5 @@
 //! [`Patch`]: pending pieces of a file. [`Patched`]: the file with them.
 
-use super::StoreFile;
 use crate::ReadAt;
 use crate::convert::{end_of, prefix, to_u64, to_usize};
 use crate::error::bug;
@@ -121,10 +120,10 @@ impl Patch {
 
 /// A file with a patch laid over it.
 pub(super) struct Patched {
-    pub base: Box<dyn StoreFile>,
+    pub base: Box<dyn ReadAt>,
     pub patch: Arc<Patch>,
     /// The staged file with spilled pieces, if there are any.
-    pub spilled: Option<Box<dyn StoreFile>>,
+    pub spilled: Option<Box<dyn ReadAt>>,
 }
 
 impl ReadAt for Patched {

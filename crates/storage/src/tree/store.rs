@@ -7,11 +7,6 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::Arc;
 
-/// A file of a [`Store`], open for reading. Implemented for every [`ReadAt`].
-pub trait StoreFile: ReadAt {}
-
-impl<T: ReadAt> StoreFile for T {}
-
 /// A file or folder of a [`Store`], open for reading, writing and locking. Implemented for every thread-safe
 /// type with [`WriteAt`] and [`Lock`].
 pub trait StoreHandle: WriteAt + Lock + Send + Sync {}
@@ -68,7 +63,7 @@ pub struct Entry {
 /// methods return the error of [`read_only`](Self::read_only).
 ///
 /// ```
-/// use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, Store, StoreFile};
+/// use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, Store};
 /// use std::io;
 /// use std::sync::Arc;
 ///
@@ -77,7 +72,7 @@ pub struct Entry {
 /// struct OneFile;
 ///
 /// impl Store for OneFile {
-///     fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+///     fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
 ///         match key.as_str() {
 ///             "answer" => Ok(Box::new(b"42".to_vec())),
 ///             _ => Err(io::ErrorKind::NotFound.into()),
@@ -102,7 +97,7 @@ pub trait Store: Debug + Send + Sync {
     /// # Errors
     /// Returns [`NotFound`](io::ErrorKind::NotFound); [`InvalidInput`](io::ErrorKind::InvalidInput) for
     /// anything other than a regular file; and any error of the store.
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>>;
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>>;
 
     /// Announces that these files will be read whole, in about this order. A store that must wait for each file
     /// may begin to fetch them; the default ignores the call. Keys without a file are ignored.

@@ -5,7 +5,7 @@ use super::seen::Seen;
 use crate::SharedSource;
 use crate::convert::{prefix, to_usize};
 use crate::mutex::locked;
-use crate::{Key, ReadAt, StoreFile};
+use crate::{Key, ReadAt};
 use std::io;
 use std::sync::{Arc, Mutex};
 use zlib_rs::{Inflate, InflateFlush, Status};
@@ -49,7 +49,7 @@ impl Member {
         source: SharedSource,
         key: &Key,
         max_len: u64,
-    ) -> io::Result<Box<dyn StoreFile>> {
+    ) -> io::Result<Box<dyn ReadAt>> {
         let wrong = |what: &str| damaged(self.at, format_args!("{:?} {what}", key.as_str()));
         let cannot = |what: String| unsupported(self.at, format_args!("{:?} {what}", key.as_str()));
         if self.flags & ENCRYPTED != 0 {

@@ -11,7 +11,7 @@ pub use write::zip_folder;
 
 use crate::convert::to_u64;
 use crate::tree::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
-use crate::{Entry, EntryKind, Key, ReadAt, SharedSource, Store, StoreFile};
+use crate::{Entry, EntryKind, Key, ReadAt, SharedSource, Store};
 use directory::Directory;
 use member::Member;
 use std::collections::BTreeMap;
@@ -224,7 +224,7 @@ fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
 }
 
 impl Store for ZipStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         match self.nodes.get(key) {
             Some(Node::File(member)) => {
                 member.open(Arc::clone(&self.source), key, self.max_file_len)

@@ -7,8 +7,8 @@
 //! The digest covers the header before each file, in the order of their positions, and everything from the
 //! directory up to the digits. Programs that rewrite the archive drop the comment.
 
+use crate::ReadAt;
 use crate::convert::{to_u64, to_usize};
-use crate::{ReadAt, StoreFile};
 use std::io;
 use std::ops::Range;
 use twox_hash::xxhash3_128::Hasher;
@@ -45,7 +45,7 @@ pub(super) fn digits(
 }
 
 /// The crc32 of a file.
-pub(super) fn crc(file: &dyn StoreFile) -> io::Result<u32> {
+pub(super) fn crc(file: &dyn ReadAt) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     walk(&file, 0..file.size()?, |bytes| hasher.update(bytes))?;
     Ok(hasher.finalize())

@@ -5,7 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack_storage::{DiskStore, EntryKind, Key, LockMode, Memory, Store, StoreFile};
+use bloscpack_storage::{DiskStore, EntryKind, Key, LockMode, Memory, ReadAt, Store};
 use std::io::ErrorKind;
 
 use testkit::recorder;
@@ -44,7 +44,7 @@ fn on_disk(check: &dyn Fn(&dyn Store)) {
 struct Plain(Memory);
 
 impl Store for Plain {
-    fn open(&self, key: &Key) -> std::io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> std::io::Result<Box<dyn ReadAt>> {
         self.0.open(key)
     }
     fn list(&self, folder: &Key) -> std::io::Result<Vec<bloscpack_storage::Entry>> {
@@ -84,7 +84,7 @@ fn bytes(store: &dyn Store, at: &str) -> Vec<u8> {
     all_of(&*store.open(&key(at)).unwrap())
 }
 
-fn all_of(object: &dyn StoreFile) -> Vec<u8> {
+fn all_of(object: &dyn ReadAt) -> Vec<u8> {
     let mut bytes = vec![0; usize::try_from(object.size().unwrap()).unwrap()];
     object.read_exact_at(0, &mut bytes).unwrap();
     bytes

@@ -10,12 +10,12 @@ use bloscpack_array::bytes_of;
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_error::checked::{in_memory, zeros};
 use bloscpack_error::{Code, Error, IoSide as _, Result};
-use bloscpack_storage::{Key, ReadAt, Store, StoreFile};
+use bloscpack_storage::{Key, ReadAt, Store};
 use std::io;
 use std::ops::Range;
 
 /// Opens a file of an array or group; `None` if there is none. A link, folder or pipe in its place is [`Code::MissingFile`].
-pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn StoreFile>>> {
+pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn ReadAt>>> {
     match store.open(key) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

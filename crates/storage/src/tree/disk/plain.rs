@@ -2,8 +2,8 @@
 
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::disk::real_path;
-use crate::tree::{Entry, EntryKind, Key, Store, StoreFile, StoreLock};
-use crate::{LockMode, WriteAt};
+use crate::tree::{Entry, EntryKind, Key, Store, StoreLock};
+use crate::{LockMode, ReadAt, WriteAt};
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -65,10 +65,10 @@ impl DiskStore {
 }
 
 impl Store for DiskStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         self.inside(key, |path| {
             require(kind_of(path)?, EntryKind::File, NOT_A_FILE)?;
-            Ok(Box::new(File::open(path)?) as Box<dyn StoreFile>)
+            Ok(Box::new(File::open(path)?) as Box<dyn ReadAt>)
         })
     }
 

@@ -4,9 +4,9 @@ use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::owners::copy_owners;
 use crate::process::Process;
-use crate::tree::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle, StoreLock};
+use crate::tree::{Entry, EntryKind, Key, Store, StoreHandle, StoreLock};
 use crate::write_at::{cannot_sync, reserve_in_file, retry, sync_file};
-use crate::{Access, Lock, LockMode, WriteAt};
+use crate::{Access, Lock, LockMode, ReadAt, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -98,7 +98,7 @@ impl DiskStore {
 }
 
 impl Store for DiskStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn ReadAt>> {
         let open = |folder: &Key, name| {
             let act = |folder: &File| open_file(folder, name, OFlags::RDONLY);
             self.folders.look(folder, act)

@@ -22,9 +22,10 @@
 
 mod decode;
 
+use super::Store;
 use super::staging::Staging;
 use super::step::{Action, Fingerprint, Spilled, Step};
-use super::{Store, StoreFile};
+use crate::ReadAt;
 use crate::convert::to_u64;
 use crate::journal::Salt;
 use crate::journal::fields::{put_crc, put_u32, put_u64};
@@ -83,7 +84,7 @@ impl Journal {
         &self,
         store: &dyn Store,
         staging: &Staging,
-    ) -> io::Result<Box<dyn StoreFile>> {
+    ) -> io::Result<Box<dyn ReadAt>> {
         match self.spilled {
             Some(spilled) => store.open(&staging.key(spilled.number)?),
             None => Ok(Box::new(self.bytes.clone())),
