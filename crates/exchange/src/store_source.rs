@@ -66,21 +66,32 @@ impl<'a> StoreSource<'a> {
         Ok(self)
     }
 
-    /// The selected rows among these positions, relative to the first position.
-    fn wanted(&mut self, positions: &Range<u64>) -> Result<Vec<usize>> {
+    /// The runs of selected rows among these positions, relative to the first position.
+    fn wanted(&mut self, positions: &Range<u64>) -> Result<Vec<Range<usize>>> {
+        if self.table.rows() == self.table.positions() {
+            let all = 0..in_memory(positions.end - positions.start)?;
+            return Ok(self.selected(all)?.into_iter().collect());
+        }
         let live = self.table.live(positions.clone())?;
-        let mut wanted = Vec::new();
-        for (at, _) in live.iter().enumerate().filter(|(_, live)| **live) {
-            match (self.skip, self.left) {
-                (0, 0) => break,
-                (0, _) => {
-                    wanted.push(at);
-                    self.left -= 1;
-                }
-                _ => self.skip -= 1,
+        let (mut runs, mut next) = (Vec::new(), 0);
+        for run in live.chunk_by(|one, other| one == other) {
+            let start = next;
+            next += run.len();
+            if run.first() == Some(&true) {
+                runs.extend(self.selected(start..next)?);
             }
         }
-        Ok(wanted)
+        Ok(runs)
+    }
+
+    /// The selected part of these rows, which are not deleted. Counts it.
+    fn selected(&mut self, run: Range<usize>) -> Result<Option<Range<usize>>> {
+        let skipped = self.skip.min(to_u64(run.len()));
+        let taken = self.left.min(to_u64(run.len()) - skipped);
+        (self.skip, self.left) = (self.skip - skipped, self.left - taken);
+        let start = run.start + in_memory(skipped)?;
+        let selected = start..start + in_memory(taken)?;
+        Ok((taken > 0).then_some(selected))
     }
 
     /// Reads the next rows.
@@ -101,19 +112,20 @@ impl<'a> StoreSource<'a> {
             self.next = end;
             let wanted = self.wanted(&positions)?;
             if let (Some(first), Some(last)) = (wanted.first(), wanted.last()) {
-                let start = positions.start;
-                let range = start + to_u64(*first)..start + to_u64(*last) + 1;
-                let wanted: Vec<usize> = wanted.iter().map(|at| at - first).collect();
+                let (start, first) = (positions.start, first.start);
+                let range = start + to_u64(first)..start + to_u64(last.end);
+                let wanted = wanted.iter().map(|run| run.start - first..run.end - first);
+                let wanted: Vec<Range<usize>> = wanted.collect();
                 return self.batch(&range, &wanted).map(Some);
             }
         }
         Ok(None)
     }
 
-    /// Reads the rows at these offsets of a range of positions.
-    fn batch(&mut self, range: &Range<u64>, wanted: &[usize]) -> Result<Batch> {
+    /// Reads the rows in these runs of a range of positions.
+    fn batch(&mut self, range: &Range<u64>, wanted: &[Range<usize>]) -> Result<Batch> {
         let mut batch = Batch {
-            rows: to_u64(wanted.len()),
+            rows: to_u64(wanted.iter().map(Range::len).sum::<usize>()),
             ..Batch::default()
         };
         let read = self.reader.read(range)?;
@@ -121,11 +133,13 @@ impl<'a> StoreSource<'a> {
             let (bytes, cells) = match (data, &column.varying) {
                 (ColumnData::Fixed { bytes, present }, _) => {
                     let size = in_memory(column.row_bytes())?;
-                    let present = present.map(|present| pick(&present, wanted));
-                    elements(&bytes, size, wanted, present)?
+                    let present = present
+                        .map(|present| pick(present, 1, wanted))
+                        .transpose()?;
+                    elements(pick(bytes, size, wanted)?, size, present)
                 }
                 (ColumnData::Varying(values), Some(kind)) => {
-                    let values = pick(&values, wanted);
+                    let values = pick(values, 1, wanted)?;
                     if let Some(value) = values.iter().find(|value| !fits(value, kind)) {
                         let what = format!("{value:?} in a column of {kind:?}");
                         let error = Error::new(Code::Value, what);
@@ -197,33 +211,32 @@ fn column(column: &StoreColumn) -> Result<Column> {
     })
 }
 
-/// The values at these places.
-fn pick<T: Clone>(values: &[T], wanted: &[usize]) -> Vec<T> {
-    wanted
-        .iter()
-        .filter_map(|at| values.get(*at).cloned())
-        .collect()
+/// The rows in these runs, each of `size` values. All of them are not copied.
+fn pick<T: Clone>(values: Vec<T>, size: usize, wanted: &[Range<usize>]) -> Result<Vec<T>> {
+    let bug = || Error::bug("fewer values than positions");
+    let places =
+        |run: &Range<usize>| Some(run.start.checked_mul(size)?..run.end.checked_mul(size)?);
+    if let [run] = wanted
+        && places(run) == Some(0..values.len())
+    {
+        return Ok(values);
+    }
+    let mut picked = Vec::with_capacity(values.len());
+    for run in wanted {
+        let run = places(run).and_then(|run| values.get(run));
+        picked.extend_from_slice(run.ok_or_else(bug)?);
+    }
+    Ok(picked)
 }
 
-/// The bytes of the rows at these places. The bytes of a missing row are zeros.
-fn elements(
-    bytes: &[u8],
-    size: usize,
-    wanted: &[usize],
-    present: Option<Vec<bool>>,
-) -> Result<(Vec<u8>, Cells)> {
-    let mut chosen = Vec::with_capacity(bytes.len());
-    for (row, at) in wanted.iter().enumerate() {
-        let element = at
-            .checked_mul(size)
-            .and_then(|start| bytes.get(start..)?.get(..size));
-        let element = element.ok_or_else(|| Error::bug("fewer elements than positions"))?;
-        match present.as_ref().and_then(|present| present.get(row)) {
-            Some(false) => chosen.resize(chosen.len() + size, 0),
-            _ => chosen.extend_from_slice(element),
-        }
-    }
-    Ok((chosen, present.map_or(Cells::Elements, Cells::Present)))
+/// The bytes of rows. The bytes of a missing row are zeros.
+fn elements(mut bytes: Vec<u8>, size: usize, present: Option<Vec<bool>>) -> (Vec<u8>, Cells) {
+    let rows = bytes.chunks_mut(size.max(1));
+    let missing = rows
+        .zip(present.iter().flatten())
+        .filter(|(_, present)| !**present);
+    missing.for_each(|(row, _)| row.fill(0));
+    (bytes, present.map_or(Cells::Elements, Cells::Present))
 }
 
 /// Whether a value is of this kind, or missing.
