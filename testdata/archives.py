@@ -26,7 +26,7 @@ FOLDERS = {
     "caterva": ["frames/caterva"],
     "documents": ["datasets/documents"],
     "exchange": ["exchange"],
-    "python-blosc2": ["blosc2", "frames/b2nd", "stores", "virtual"],
+    "python-blosc2": ["blosc2", "frames/b2nd", "plug_ins", "stores", "virtual"],
 }
 # The first of January 2020: ZIP archives have no times before 1980.
 TIME = 1577836800

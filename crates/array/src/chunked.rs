@@ -4,7 +4,7 @@ mod read;
 
 use crate::cache::{ArrayCache, ChunkCache};
 use crate::{ChunkStore, Geometry};
-use blosc1::{ChunkDecoder, ShuffleMeta};
+use blosc1::{ChunkContext, ChunkDecoder};
 use bloscpack::Options;
 use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
@@ -55,12 +55,12 @@ impl Resources {
     /// Returns the error of `act`.
     pub fn with_decoder<T, E>(
         &self,
-        shuffle_meta: ShuffleMeta,
+        context: ChunkContext,
         act: impl FnOnce(&mut ChunkDecoder) -> Result<T, E>,
     ) -> Result<T, E> {
         let make = || Ok(self.limits.decoder());
         self.shared.decoders.lend(make, |decoder| {
-            decoder.set_shuffle_meta(shuffle_meta);
+            decoder.set_context(context);
             act(decoder)
         })
     }
@@ -123,11 +123,11 @@ pub struct Chunked<S> {
     geometry: Geometry,
     resources: Resources,
     cache: ArrayCache,
-    shuffle_meta: ShuffleMeta,
+    context: ChunkContext,
 }
 
 impl<S: ChunkStore> Chunked<S> {
-    /// An array of this geometry. It refuses chunks whose shuffle has a meta byte, until [`shuffle_meta`](Self::shuffle_meta())
+    /// An array of this geometry. It refuses chunks whose shuffle has a meta byte, until [`context`](Self::context())
     /// is set.
     pub fn new(store: S, geometry: Geometry, resources: &Resources) -> Self {
         Self {
@@ -135,14 +135,14 @@ impl<S: ChunkStore> Chunked<S> {
             geometry,
             cache: ArrayCache::new(&resources.shared.cache),
             resources: resources.clone(),
-            shuffle_meta: ShuffleMeta::Refuse,
+            context: ChunkContext::default(),
         }
     }
 
-    /// Sets the meaning of the shuffle filter's meta byte in Blosc2 chunks; [`ShuffleMeta::Refuse`] by default.
+    /// Sets what Blosc2 chunks do not say about themselves.
     #[must_use]
-    pub fn shuffle_meta(mut self, meaning: ShuffleMeta) -> Self {
-        self.shuffle_meta = meaning;
+    pub fn context(mut self, context: ChunkContext) -> Self {
+        self.context = context;
         self
     }
 

@@ -53,6 +53,8 @@ fn format_code(compressor: Compressor) -> u8 {
         CompressorFormat::Snappy => 2,
         CompressorFormat::Zlib => 3,
         CompressorFormat::Zstd => 4,
+        // No compressor of Blosc 1 writes these.
+        CompressorFormat::Ndlz | CompressorFormat::Zfp => 6,
     }
 }
 

@@ -14,6 +14,7 @@ use blosc2_sys as ffi;
 
 use super::extension::EXTENDED_LEN_U32;
 use super::extension::SpecialKind;
+use super::pipeline::FIRST_PLUG_IN;
 use super::view::ChunkView;
 use super::{Blosc2Settings, ChunkError, ChunkHeader, CompressorFormat};
 
@@ -64,8 +65,13 @@ const UNKNOWN: i32 = -1;
 /// Refuses features that C-Blosc2 reads differently, and blocks or streams outside the chunk.
 fn check(view: &ChunkView<'_>) -> Result<(), ChunkError> {
     let not_read = |what| Err(ChunkError::NotInEngine { what });
-    if view.format()? == CompressorFormat::Snappy {
-        return not_read("Snappy");
+    match view.format()? {
+        CompressorFormat::Snappy => return not_read("Snappy"),
+        CompressorFormat::Ndlz | CompressorFormat::Zfp => return not_read("plug-ins"),
+        _ => {}
+    }
+    if view.filters.has_plug_in() {
+        return not_read("plug-ins");
     }
     if view.dictionary.is_some() {
         return not_read("dictionaries");
@@ -91,6 +97,10 @@ pub(super) fn encode(
     // C-Blosc2 would write the output of a third filter to `data`.
     if settings.filters.ids().iter().filter(|id| **id != 0).count() > 2 {
         let what = "more than two filters";
+        return Err(ChunkError::NotInEngine { what });
+    }
+    if settings.filters.ids().iter().any(|id| *id >= FIRST_PLUG_IN) {
+        let what = "plug-ins";
         return Err(ChunkError::NotInEngine { what });
     }
     let start = out.len();

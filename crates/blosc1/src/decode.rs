@@ -1,7 +1,7 @@
 //! Decodes Blosc 1 and Blosc 2 chunks.
 //!
 //! ```text
-//! block    streams ─► decompress ─► undo the filters that move bytes, last first ─► undo delta ─► out
+//! block    streams ─► decompress ─► undo the other filters, last first ─► undo delta ─► out
 //! ```
 //!
 //! A block with a single filter goes from the streams through one buffer to the output; with
@@ -10,13 +10,13 @@
 
 #[cfg(feature = "blosc2-rs")]
 use super::c_blosc2;
-use super::compressor::StreamDecoder;
+use super::compressor::{Parameters, StreamDecoder};
 use super::parallel::{self, Queue};
 use super::pipeline::delta;
 use super::reference::ReferenceBlock;
 use super::scratch::{copy, room_for, zeros};
 use super::view::{ChunkView, Stream};
-use super::{ChunkError, ChunkHeader, Engine};
+use super::{BlockShape, ChunkError, ChunkHeader, Engine};
 
 /// Decodes Blosc 1 and Blosc 2 chunks, and reuses its buffers and the decompressors' states for the
 /// next chunk.
@@ -59,7 +59,7 @@ pub struct ChunkDecoder {
     block: Vec<u8>,
     /// The first block of a chunk with delta, whose other blocks are stored as differences from it.
     reference: ReferenceBlock,
-    shuffle_meta: ShuffleMeta,
+    context: ChunkContext,
     engine: Engine,
     /// The decoders of the other threads. Their limits are not used: `self` has checked the chunk.
     helpers: Vec<Self>,
@@ -84,6 +84,27 @@ pub enum ShuffleMeta {
     /// The byte is the width of an element. Use this for chunks that C-Blosc2 2.23.1 or later
     /// wrote.
     Width,
+}
+
+/// What a chunk does not say about itself, but the frame around it does.
+///
+/// ```
+/// use blosc1::{BlockShape, ChunkContext, ChunkDecoder, ShuffleMeta};
+///
+/// let context = ChunkContext {
+///     shuffle_meta: ShuffleMeta::Width,
+///     block_shape: BlockShape::new(&[25, 25, 24]),
+/// };
+/// let mut decoder = ChunkDecoder::new();
+/// decoder.set_context(context);
+/// # assert!(decoder.decode(&[], &mut []).is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ChunkContext {
+    /// How a shuffle with a meta byte is treated.
+    pub shuffle_meta: ShuffleMeta,
+    /// The shape of the blocks, which some plug-ins of C-Blosc2 need: the filters NDCELL and NDMEAN, and the compressor ZFP.
+    pub block_shape: Option<BlockShape>,
 }
 
 impl Default for ChunkDecoder {
@@ -126,7 +147,7 @@ impl ChunkDecoder {
             between: Vec::new(),
             block: Vec::new(),
             reference: ReferenceBlock::default(),
-            shuffle_meta: ShuffleMeta::default(),
+            context: ChunkContext::default(),
             engine: Engine::default(),
             helpers: Vec::new(),
         }
@@ -194,13 +215,13 @@ impl ChunkDecoder {
     /// ```
     #[must_use]
     pub fn shuffle_meta(mut self, meaning: ShuffleMeta) -> Self {
-        self.set_shuffle_meta(meaning);
+        self.context.shuffle_meta = meaning;
         self
     }
 
-    /// Sets the [meaning of a shuffle's meta byte](Self::shuffle_meta) for later calls.
-    pub fn set_shuffle_meta(&mut self, meaning: ShuffleMeta) {
-        self.shuffle_meta = meaning;
+    /// Sets what later chunks do not say about themselves. By default, they are chunks of no array.
+    pub fn set_context(&mut self, context: ChunkContext) {
+        self.context = context;
     }
 
     /// Uses `engine` for later calls of [`decode`](Self::decode) and
@@ -324,6 +345,9 @@ impl ChunkDecoder {
         blocks: impl Iterator<Item = (&'a mut [u8], u32)> + Send,
     ) -> Result<(), ChunkError> {
         let mut helpers = std::mem::take(&mut self.helpers);
+        helpers
+            .iter_mut()
+            .for_each(|helper| helper.context = self.context);
         let queue = Queue::new(blocks);
         // The first block is done, and this thread takes at least one.
         let most = (view.layout.nblocks() as usize).saturating_sub(2);
@@ -500,7 +524,7 @@ impl ChunkDecoder {
     }
 
     /// Parses a chunk and checks it against the limits: the ratio of every chunk, and for chunks
-    /// with streams the format, the meta byte of a shuffle, and the block size.
+    /// with streams the format, the meta byte of a shuffle, the shape of the blocks, and their size.
     ///
     /// Where a call may be short, callers borrow the view from the result: a processor waits for
     /// the small fields to be stored before it can move them together.
@@ -513,9 +537,10 @@ impl ChunkDecoder {
         }
         view.format()?;
         let meta = view.filters.shuffle_meta;
-        if meta != 0 && self.shuffle_meta == ShuffleMeta::Refuse {
+        if meta != 0 && self.context.shuffle_meta == ShuffleMeta::Refuse {
             return Err(ChunkError::ShuffleMeta { meta });
         }
+        view.filters.check(self.context.block_shape, &view.layout)?;
         let (found, limit) = (view.layout.blocksize, self.max_block);
         if found > limit {
             return Err(ChunkError::BlockOverLimit { found, limit });
@@ -586,8 +611,7 @@ impl ChunkDecoder {
         Ok(())
     }
 
-    /// Decodes a block up to delta: decompresses it, and undoes the filters that move bytes or
-    /// bits.
+    /// Decodes a block up to delta: decompresses it, and undoes all other filters.
     fn moved_into(
         &mut self,
         view: &ChunkView<'_>,
@@ -595,29 +619,26 @@ impl ChunkDecoder {
         out: &mut [u8],
     ) -> Result<(), ChunkError> {
         let typesize = usize::from(view.layout.typesize);
-        let mut steps = view.filters.transposes();
-        // The filters do not change a block without a whole element.
-        let Some(last) = steps.next_back().filter(|_| out.len() >= typesize) else {
+        let shape = self.context.block_shape;
+        let mut steps = view.filters.block_filters();
+        let Some(last) = steps.next_back() else {
             return self.streams_into(view, index, out);
         };
         if view.filters.count == 1
             && view.layout.streams(out.len()) == 1
             && let Stream::Raw(bytes) = view.streams(index)?.next(out.len())?
         {
-            last.undo(typesize, bytes, out);
-            return Ok(());
+            return last.undo(typesize, shape, bytes, out);
         }
         let mut filtered = std::mem::take(&mut self.filtered);
         let block = room_for(&mut filtered, out.len());
-        let result = self.streams_into(view, index, block);
-        if result.is_ok() {
-            for step in steps {
-                let between = room_for(&mut self.between, block.len());
-                step.undo(typesize, block, between);
-                copy(between, block);
-            }
-            last.undo(typesize, block, out);
+        let mut result = self.streams_into(view, index, block);
+        for step in steps {
+            let between = room_for(&mut self.between, block.len());
+            result = result.and_then(|()| step.undo(typesize, shape, block, between));
+            copy(between, block);
         }
+        result = result.and_then(|()| last.undo(typesize, shape, block, out));
         self.filtered = filtered;
         result
     }
@@ -631,6 +652,13 @@ impl ChunkDecoder {
     ) -> Result<(), ChunkError> {
         let mut streams = view.streams(index)?;
         let format = view.format()?;
+        let (compressor, meta) = view.compressor.unwrap_or_default();
+        let parameters = Parameters {
+            compressor,
+            meta,
+            typesize: view.layout.typesize,
+            shape: self.context.block_shape,
+        };
         let stream_len = match view.layout.streams(out.len()) {
             1 => out.len(),
             count => out.len() / count,
@@ -642,7 +670,7 @@ impl ChunkDecoder {
                 Stream::Compressed(bytes) => {
                     let decoder = &mut self.streams;
                     let is_done = match view.dictionary {
-                        None => decoder.decompress(format, bytes, part)?,
+                        None => decoder.decompress(format, &parameters, bytes, part)?,
                         Some(dictionary) => {
                             decoder.decompress_with(format, dictionary, bytes, part)?
                         }

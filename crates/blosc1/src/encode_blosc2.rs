@@ -19,8 +19,7 @@ use super::pipeline::{InverseFilters, delta, truncate};
 use super::scratch::{le_u32, room_for, to_u32};
 use super::view::RUN_TOKEN;
 use super::{
-    Blosc2Settings, ChunkError, ChunkExtension, ChunkHeader, Engine, FilterPipeline, FilterStep,
-    blocksize,
+    BlockShape, Blosc2Settings, ChunkError, ChunkExtension, ChunkHeader, Engine, blocksize,
 };
 
 /// Shorter data is never compressed.
@@ -65,17 +64,17 @@ impl Blosc2Encoder {
     /// - a level above 9 or a typesize of 0;
     /// - a block size of 0, or above 536,866,816 bytes, the limit of C-Blosc2;
     /// - Snappy, which Blosc 2 does not have;
-    /// - truncated precision, unless the elements are 4 or 8 bytes long and the bits fit their
-    ///   mantissa.
+    /// - truncated numbers of a length that the filter does not have, or without the bits to keep;
+    /// - filters with cells without the shape of a block, or with cells or a block size that do not fit it.
     ///
     /// Returns [`Unsupported`](super::Fault::Unsupported) if this build cannot write the
-    /// compressor's format.
+    /// compressor's format, and for filters that are only read.
     pub fn new(settings: Blosc2Settings) -> Result<Self, ChunkError> {
         settings.check()?;
         Ok(Self {
             settings,
             compressor: None,
-            filters: Filters::new(&settings.filters, settings.typesize),
+            filters: Filters::new(&settings),
             compressed: Vec::new(),
             engine: Engine::default(),
         })
@@ -103,7 +102,8 @@ impl Blosc2Encoder {
     ///
     /// # Errors
     ///
-    /// - [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes;
+    /// - [`Usage`](super::Fault::Usage) for more than 2³¹ − 33 bytes, and with filters that have cells for anything but whole
+    ///   blocks;
     /// - [`Unsupported`](super::Fault::Unsupported) for features that the [`Engine`] lacks;
     /// - [`OverLimit`](super::Fault::OverLimit) if the compressor's state cannot be allocated.
     ///
@@ -141,6 +141,9 @@ impl Blosc2Encoder {
         out: &mut Vec<u8>,
     ) -> Result<ChunkHeader, ChunkError> {
         let layout = blocksize::choose_blosc2(&self.settings.as_blosc1(), nbytes);
+        self.filters
+            .inverse
+            .check(self.settings.block_shape, &layout)?;
         let (mut header, mut extension) = self.header(&layout);
         let start = out.len();
         if self.settings.level > 0 && nbytes >= MIN_BUFFER {
@@ -291,7 +294,8 @@ fn append_stream(
 /// The filters of a chunk, with their buffers.
 struct Filters {
     typesize: u8,
-    /// Bits that truncated precision sets to zero: the most of all such steps, 0 without one.
+    shape: Option<BlockShape>,
+    /// The lowest bits of each number that are set to zero: the most of all steps, 0 without one.
     zeroed: u8,
     /// All other filters.
     inverse: InverseFilters,
@@ -302,16 +306,18 @@ struct Filters {
 }
 
 impl Filters {
-    /// Prepares the filters for elements of `typesize` bytes.
-    fn new(pipeline: &FilterPipeline, typesize: u8) -> Self {
-        let zeroed = pipeline.steps().filter_map(|step| match step {
-            FilterStep::TruncatePrecision { bits } => truncate::zeroed(typesize, bits),
-            _ => None,
-        });
+    /// Prepares the filters.
+    fn new(settings: &Blosc2Settings) -> Self {
+        let typesize = settings.typesize;
+        let zeroed = settings
+            .filters
+            .steps()
+            .filter_map(|step| step.zeroed(typesize));
         Self {
             typesize,
+            shape: settings.block_shape,
             zeroed: zeroed.max().unwrap_or(0),
-            inverse: pipeline.inverse(typesize, BLOSC2_STABLE),
+            inverse: settings.filters.inverse(typesize, BLOSC2_STABLE),
             first: Vec::new(),
             buffers: [Vec::new(), Vec::new()],
         }
@@ -319,7 +325,7 @@ impl Filters {
 
     /// Applies the filters to a block. Blocks must come in order, beginning with the first.
     ///
-    /// Truncated precision is applied before all others, regardless of its position: on bytes that
+    /// Numbers are truncated before all others, regardless of the position of that step: on bytes that
     /// have been moved, it would destroy the data.
     fn apply<'a>(&'a mut self, index: u32, block: &'a [u8]) -> Result<&'a [u8], ChunkError> {
         let typesize = usize::from(self.typesize);
@@ -339,18 +345,16 @@ impl Filters {
             }
             is_moved = true;
         }
-        if block.len() >= typesize {
-            for step in self.inverse.transposes().rev() {
-                let moved = room_for(there, block.len());
-                let from = if is_moved {
-                    &here[..block.len()]
-                } else {
-                    block
-                };
-                step.apply(typesize, from, moved);
-                std::mem::swap(here, there);
-                is_moved = true;
-            }
+        for step in self.inverse.block_filters().rev() {
+            let moved = room_for(there, block.len());
+            let from = if is_moved {
+                &here[..block.len()]
+            } else {
+                block
+            };
+            step.apply(typesize, self.shape, from, moved)?;
+            std::mem::swap(here, there);
+            is_moved = true;
         }
         Ok(if is_moved {
             &here[..block.len()]

@@ -82,8 +82,11 @@ pub enum ChunkError {
         /// The last byte of the extended header.
         flags: u8,
     },
-    /// A filter number that is not assigned, or belongs to a plug-in.
-    #[error("chunk has filter number {id}, expected 0 (none) to 4 (truncated precision)")]
+    /// A filter number that is not assigned, or belongs to a filter of a user.
+    #[error(
+        "chunk has filter number {id}, which is not in C-Blosc2: a filter of a user, or of another library; expected 0 to 4, \
+         or 32 to 36"
+    )]
     UnknownFilter {
         /// The number.
         id: u8,
@@ -94,6 +97,37 @@ pub enum ChunkError {
         "filter delta comes after a shuffle, where C-Blosc2 has taken the differences from other bytes since 3.0.2, and a chunk does not say which"
     )]
     FilterOrder,
+    /// A filter or compressor needs the shape of the blocks, which only the array around the chunk knows:
+    /// [`ChunkContext`](super::ChunkContext).
+    #[error("chunk uses {what}, which needs the shape of the blocks; a chunk does not contain it")]
+    NoBlockShape {
+        /// The filter or compressor.
+        what: &'static str,
+    },
+    /// The blocks do not have the length of their shape, or the last one is shorter.
+    #[error(
+        "chunk of {nbytes} bytes has blocks of {found}, expected whole blocks of {expected} by their shape"
+    )]
+    BlockShape {
+        /// The block size in bytes.
+        found: u32,
+        /// Bytes of data in the chunk.
+        nbytes: u32,
+        /// The length of a block of this shape in bytes.
+        expected: u64,
+    },
+    /// The side of the cells of a filter is 0, too large for its type, or larger than a block.
+    #[error("filter has cells of {side} elements along each axis, which do not fit the blocks")]
+    Cells {
+        /// The length of a cell along each axis.
+        side: u8,
+    },
+    /// The settings have a filter that is only read: the first version of bytedelta, or means of cells.
+    #[error("filter number {id} is only read; expected 0 to 4, 32, 35 or 36")]
+    FilterOnlyRead {
+        /// The number.
+        id: u8,
+    },
     /// The meta byte of a shuffle is not 0; [`ShuffleMeta`](super::ShuffleMeta) explains the
     /// choices.
     #[error(
@@ -104,10 +138,11 @@ pub enum ChunkError {
         /// The byte.
         meta: u8,
     },
-    /// An extended header names a compressor that is not built into Blosc 2, such as a plug-in.
+    /// An extended header names a compressor that C-Blosc2 does not contain: one of a user, or of a library of its own.
     #[error(
-        "chunk has compressor number {id} of format {code}, which is not built into Blosc 2; \
-         expected blosclz, lz4, lz4hc, zlib or zstd"
+        "chunk has compressor number {id} of format {code}{}, which is not in C-Blosc2; expected blosclz, lz4, lz4hc, zlib, \
+         zstd, ndlz or zfp",
+        known_plug_in(*id)
     )]
     UserCompressor {
         /// The number of the compressor in the extension.
@@ -278,11 +313,10 @@ pub enum ChunkError {
         /// Number of filters.
         found: usize,
     },
-    /// Truncated precision for elements that are not 4 or 8 bytes long, or for more bits than the
-    /// mantissa of such a floating-point number has.
+    /// Truncated numbers of a length that the filter does not have, or with more bits than such a number has.
     #[error(
         "precision of {bits} bits for elements of {typesize} bytes; expected 1 to 23 bits to keep \
-         for 4 bytes, 1 to 52 for 8 bytes"
+         for floats of 4 bytes, 1 to 52 for 8 bytes, or the bits of an integer of 1, 2, 4 or 8 bytes"
     )]
     Precision {
         /// Bytes of one element.
@@ -344,6 +378,18 @@ pub enum ChunkError {
     },
 }
 
+/// The name of a compressor that comes in a library of its own, as text for a message.
+fn known_plug_in(id: u8) -> &'static str {
+    match id {
+        36 => " (OpenHTJ2K)",
+        37 => " (Grok)",
+        38 => " (OpenZL)",
+        39 => " (JPEG 2000)",
+        40 => " (HTJ2K)",
+        _ => "",
+    }
+}
+
 /// The byte after a stream's length, as text for a message.
 fn token_text(token: Option<u8>) -> String {
     match token {
@@ -400,6 +446,8 @@ impl ChunkError {
             Self::TooLong { .. }
             | Self::NotBlosc { .. }
             | Self::Header { .. }
+            | Self::BlockShape { .. }
+            | Self::Cells { .. }
             | Self::BlockStart { .. }
             | Self::StreamLength { .. }
             | Self::Run { .. }
@@ -410,6 +458,8 @@ impl ChunkError {
             | Self::InMemoryOnly { .. }
             | Self::UnknownFilter { .. }
             | Self::FilterOrder
+            | Self::FilterOnlyRead { .. }
+            | Self::NoBlockShape { .. }
             | Self::ShuffleMeta { .. }
             | Self::UserCompressor { .. }
             | Self::Dictionary { .. }

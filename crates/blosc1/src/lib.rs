@@ -179,7 +179,7 @@ mod special;
 mod tune;
 mod view;
 
-pub use decode::{ChunkDecoder, ShuffleMeta};
+pub use decode::{ChunkContext, ChunkDecoder, ShuffleMeta};
 pub use encode::ChunkEncoder;
 #[cfg(feature = "blosc2")]
 pub use encode_blosc2::Blosc2Encoder;
@@ -194,7 +194,7 @@ pub use oneshot::{
     compress, compress_into, decompress, decompress_into, decompress_range, decompress_range_into,
     read_header, validate,
 };
-pub use pipeline::{FilterPipeline, FilterStep};
+pub use pipeline::{BlockShape, FilterPipeline, FilterStep};
 pub use settings::{ChunkSettings, SplitMode};
 #[cfg(feature = "blosc2")]
 pub use settings_blosc2::Blosc2Settings;

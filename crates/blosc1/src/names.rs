@@ -62,6 +62,11 @@ pub enum CompressorFormat {
     Zlib,
     /// Number 4: Zstandard frames (RFC 8878).
     Zstd,
+    /// A plug-in of C-Blosc2, number 32: NDLZ, for blocks of two axes. Only read.
+    Ndlz,
+    /// Plug-ins of C-Blosc2, numbers 33 to 35: ZFP, which is lossy, for floating-point numbers in blocks of up to four axes. Only
+    /// read.
+    Zfp,
 }
 
 impl Compressor {
@@ -159,6 +164,8 @@ impl CompressorFormat {
             Self::Snappy => "snappy",
             Self::Zlib => "zlib",
             Self::Zstd => "zstd",
+            Self::Ndlz => "ndlz",
+            Self::Zfp => "zfp",
         }
     }
 
@@ -172,10 +179,21 @@ impl CompressorFormat {
             Self::Snappy => cfg!(feature = "snappy"),
             Self::Zlib => cfg!(any(feature = "zlib", feature = "zlib-pure")),
             Self::Zstd => cfg!(any(feature = "zstd", feature = "zstd-pure")),
+            Self::Ndlz => cfg!(feature = "blosc2"),
+            Self::Zfp => cfg!(feature = "zfp"),
         }
     }
 
-    /// The format with this number in a chunk's flags; `None` for 5 to 7, which are unassigned.
+    /// The format of a plug-in, by its number in an extended header; `None` for one that is not in this crate.
+    pub(super) const fn of_plug_in(id: u8) -> Option<Self> {
+        match id {
+            32 => Some(Self::Ndlz),
+            33..=35 => Some(Self::Zfp),
+            _ => None,
+        }
+    }
+
+    /// The format with this number in a chunk's flags; `None` for 5 and 7, which are unassigned, and for 6, a plug-in.
     pub(super) const fn from_code(code: u8) -> Option<Self> {
         match code {
             0 => Some(Self::Blosclz),
@@ -195,6 +213,7 @@ impl CompressorFormat {
             Self::Snappy => 2,
             Self::Zlib => 3,
             Self::Zstd => 4,
+            Self::Ndlz | Self::Zfp => PLUG_IN,
         }
     }
 
@@ -209,9 +228,16 @@ impl CompressorFormat {
             Self::Zlib => 1032,
             // A block of at most 128 KiB takes at least 4 bytes.
             Self::Zstd => 32 * 1024,
+            // A cell of 64 bytes takes at least 2.
+            Self::Ndlz => 32,
+            // A cell of 256 numbers of 8 bytes takes at least a bit.
+            Self::Zfp => 16 * 1024,
         }
     }
 }
+
+/// The number in a chunk's flags of compressors that only the extended header tells apart.
+pub(super) const PLUG_IN: u8 = 6;
 
 impl fmt::Display for Compressor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,8 +1,9 @@
 //! The settings of the Blosc 2 encoder.
 
 use super::layout::MAX_BLOCKSIZE;
-use super::pipeline::truncate;
-use super::{ChunkError, ChunkSettings, Compressor, Filter, FilterPipeline, FilterStep};
+use super::{
+    BlockShape, ChunkError, ChunkSettings, Compressor, Filter, FilterPipeline, FilterStep,
+};
 
 /// The largest block in bytes that C-Blosc2 reads.
 const MAX_BLOCKSIZE2: u32 = 536_866_816;
@@ -42,6 +43,8 @@ pub struct Blosc2Settings {
     /// compressor and level. Used exactly, unless there is less data. A block size that is not a
     /// whole number of elements is never split.
     pub blocksize: Option<u32>,
+    /// The shape of a block, for [filters with cells](FilterStep::Cells).
+    pub block_shape: Option<BlockShape>,
 }
 
 impl Default for Blosc2Settings {
@@ -54,6 +57,7 @@ impl Default for Blosc2Settings {
             filters: settings.filter.into(),
             typesize: settings.typesize,
             blocksize: settings.blocksize,
+            block_shape: None,
         }
     }
 }
@@ -95,8 +99,35 @@ impl Blosc2Settings {
         self
     }
 
+    /// Sets the shape of a block, which [filters with cells](FilterStep::Cells) need; all data must then be whole blocks.
+    ///
+    /// ```
+    /// use blosc1::{BlockShape, Blosc2Encoder, Blosc2Settings, ChunkContext, ChunkDecoder, FilterPipeline, FilterStep};
+    ///
+    /// let shape = BlockShape::new(&[6, 10]);
+    /// let steps = [FilterStep::Cells { side: 4 }, FilterStep::Shuffle, FilterStep::Bytedelta { streams: 2 }];
+    /// let settings = Blosc2Settings::default()
+    ///     .filters(FilterPipeline::new(&steps)?)
+    ///     .typesize(2)
+    ///     .blocksize(Some(6 * 10 * 2))
+    ///     .block_shape(shape);
+    /// let data: Vec<u8> = (0..120_u16).flat_map(u16::to_le_bytes).collect();
+    /// let mut chunk = Vec::new();
+    /// Blosc2Encoder::new(settings)?.encode(&data, &mut chunk)?;
+    ///
+    /// let mut decoder = ChunkDecoder::new();
+    /// decoder.set_context(ChunkContext { block_shape: shape, ..Default::default() });
+    /// assert_eq!(decoder.decode_to_vec(&chunk)?, data);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    #[must_use]
+    pub const fn block_shape(mut self, shape: Option<BlockShape>) -> Self {
+        self.block_shape = shape;
+        self
+    }
+
     /// Refuses what [`ChunkSettings::check`] refuses, Snappy, a block size outside C-Blosc2's
-    /// range, and truncated precision that the elements do not have.
+    /// range, truncated numbers that the elements are not, and filters that are only read.
     pub(super) fn check(&self) -> Result<(), ChunkError> {
         self.as_blosc1().check()?;
         if self.compressor == Compressor::Snappy {
@@ -109,11 +140,18 @@ impl Blosc2Settings {
             return Err(ChunkError::Blocksize { found });
         }
         for step in self.filters.steps() {
-            if let FilterStep::TruncatePrecision { bits } = step
-                && truncate::zeroed(self.typesize, bits).is_none()
-            {
-                let typesize = self.typesize;
-                return Err(ChunkError::Precision { typesize, bits });
+            let typesize = self.typesize;
+            match step {
+                FilterStep::TruncatePrecision { bits } | FilterStep::TruncateInteger { bits }
+                    if step.zeroed(typesize).is_none() =>
+                {
+                    return Err(ChunkError::Precision { typesize, bits });
+                }
+                FilterStep::CellMeans { .. } | FilterStep::BytedeltaFirst { .. } => {
+                    let (id, _) = step.stored();
+                    return Err(ChunkError::FilterOnlyRead { id });
+                }
+                _ => {}
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! [`settings_of`]: the settings that a chunk was made with, as far as it records them.
 
-use super::pipeline::Transpose;
+use super::pipeline::BlockFilter;
 use super::view::ChunkView;
 use super::{ChunkError, ChunkSettings, Compressor, Filter, blocksize};
 
@@ -49,7 +49,7 @@ pub fn settings_of(chunk: &[u8]) -> Result<Option<ChunkSettings>, ChunkError> {
 /// [`settings_of`] for a Blosc 2 chunk. The settings make Blosc 1 chunks, whose block sizes differ,
 /// so the block size is left to the level.
 fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkError> {
-    let number = view.compressor;
+    let number = view.compressor.map(|(number, _)| number);
     let compressor = if view.has_streams() {
         let format = view.format()?;
         let all = Compressor::ALL.into_iter();
@@ -64,11 +64,15 @@ fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkE
         // Special values name no compressor.
         None
     };
-    let filter = match view.filters.transposes().next() {
-        Some(Transpose::Shuffle { .. }) => Filter::Byte,
-        Some(Transpose::Bitshuffle | Transpose::BitshuffleEights) => Filter::Bit,
-        None => Filter::None,
-    };
+    let filter = view
+        .filters
+        .block_filters()
+        .find_map(|filter| match filter {
+            BlockFilter::Shuffle { .. } => Some(Filter::Byte),
+            BlockFilter::Bitshuffle | BlockFilter::BitshuffleEights => Some(Filter::Bit),
+            _ => None,
+        });
+    let filter = filter.unwrap_or(Filter::None);
     Ok(compressor.map(|compressor| ChunkSettings {
         compressor,
         level: compressor.default_level(),

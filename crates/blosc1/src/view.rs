@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::extension::{ChunkExtension, SpecialKind};
 use super::header::{BLOSC2_STABLE, FLAG_DELTA, VERSIONLZ};
 use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout};
+use super::names::PLUG_IN;
 use super::pipeline::InverseFilters;
 use super::scratch::to_u32;
 use super::special::PlainData;
@@ -21,8 +22,8 @@ pub(super) struct ChunkView<'a> {
     pub header: ChunkHeader,
     /// The special value that the data consists of, if any.
     pub special: Option<SpecialKind>,
-    /// The number of the compressor in an extended header.
-    pub compressor: Option<u8>,
+    /// The number of the compressor in an extended header, and its parameter.
+    pub compressor: Option<(u8, u8)>,
     /// Whether an extended header declares a dictionary.
     declares_dictionary: bool,
     pub layout: Layout,
@@ -71,7 +72,7 @@ impl<'a> ChunkView<'a> {
         if header.is_extended() {
             let extension = parse_extension(header, chunk)?;
             special = extension.special();
-            compressor = Some(extension.compressor);
+            compressor = Some((extension.compressor, extension.compressor_meta));
             declares_dictionary = extension.has_dictionary();
             if header.has_streams() && special.is_none() {
                 header.check_streams()?;
@@ -144,11 +145,13 @@ impl<'a> ChunkView<'a> {
     /// dictionary for a format without dictionaries.
     pub fn format(&self) -> Result<CompressorFormat, ChunkError> {
         let code = self.header.format_code();
-        let format = self.header.compressor_format();
-        let format = format.ok_or(match self.compressor {
-            Some(id) => ChunkError::UserCompressor { id, code },
-            None => ChunkError::UnknownCompressor { code },
-        })?;
+        let format = match (self.header.compressor_format(), self.compressor) {
+            (Some(format), _) => format,
+            (None, Some((id, _))) => CompressorFormat::of_plug_in(id)
+                .filter(|_| code == PLUG_IN)
+                .ok_or(ChunkError::UserCompressor { id, code })?,
+            (None, None) => return Err(ChunkError::UnknownCompressor { code }),
+        };
         if self.header.versionlz != VERSIONLZ {
             let found = self.header.versionlz;
             return Err(ChunkError::StreamVersion { format, found });

@@ -78,7 +78,9 @@ impl Work<'_> {
             compressor: codec,
             level: codec.map(Compressor::default_level),
         );
-        self.settings.storage.frame(builder, shape)
+        self.settings
+            .storage
+            .frame(builder.filters_by_data(), shape)
     }
 
     /// A builder with the settings of an existing array, unless others are given.

@@ -97,7 +97,7 @@ pub fn new_table(
     let (attributes, lost) = UserAttributes::values(&schema.attributes);
     warn_about_lost(&lost, NO_LAYER, warn);
     let table = TableWriter::create(path, &columns, rows, move |array| {
-        let array = array.compressor(compressor).level(level);
+        let array = array.compressor(compressor).level(level).filters_by_data();
         with_given!(array, filters: filter).options(options.clone())
     });
     Ok(table?.attributes(attributes))

@@ -2,10 +2,10 @@
 
 use crate::part::FramePart;
 use crate::wire::header::FrameHeader;
-use crate::wire::kind::ArrayKind;
+use crate::wire::{array::ArrayMeta, kind::ArrayKind};
 use blosc1::{
-    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, FilterPipeline,
-    ShuffleMeta,
+    BlockShape, Blosc2Encoder, Blosc2Settings, ChunkContext, ChunkDecoder, ChunkError, Compressor,
+    FilterPipeline, ShuffleMeta,
 };
 use bloscpack::Options;
 use bloscpack_array::Resources;
@@ -26,25 +26,29 @@ pub(crate) struct ChunkCoder {
     /// The limits that chunks and metadata are checked against.
     pub limits: Limits,
     pub resources: Resources,
-    /// How the parameter byte of a shuffle is read.
-    pub shuffle_meta: ShuffleMeta,
+    /// What the chunks do not say about themselves.
+    pub context: ChunkContext,
     encoders: Pool<(Blosc2Encoder, Vec<u8>)>,
 }
 
 impl ChunkCoder {
-    /// The coder for a frame. `kind` is the kind of array in the frame, `None` for a plain frame.
-    pub(crate) fn new(options: &Options, kind: Option<ArrayKind>) -> Self {
+    /// The coder for a frame. `array` is the array in the frame, `None` for a plain frame.
+    pub(crate) fn new(options: &Options, array: Option<&ArrayMeta>) -> Self {
         // The parameter byte of a shuffle has had several meanings over time. All programs that write `b2nd` use the latest.
-        let shuffle_meta = match kind {
+        let shuffle_meta = match array.map(|array| array.kind) {
             Some(ArrayKind::B2nd) => ShuffleMeta::Width,
             _ => ShuffleMeta::Refuse,
+        };
+        let context = ChunkContext {
+            shuffle_meta,
+            block_shape: array.and_then(block_shape),
         };
         Self {
             threads: options.workers(),
             buffer: options.cache.unwrap_or(DEFAULT_BUFFER),
             limits: options.limits,
             resources: Resources::new(options),
-            shuffle_meta,
+            context,
             encoders: Pool::default(),
         }
     }
@@ -54,7 +58,7 @@ impl ChunkCoder {
         &self,
         act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        self.resources.with_decoder(self.shuffle_meta, act)
+        self.resources.with_decoder(self.context, act)
     }
 
     /// Compresses the data of a chunk with the codec, level, filters and block size in `header`. Returns the chunk.
@@ -73,10 +77,20 @@ impl ChunkCoder {
         })
     }
 
+    /// Drops the encoders, after a change of the settings.
+    pub(crate) fn drop_encoders(&mut self) {
+        self.encoders = Pool::default();
+    }
+
     /// Calls `act` with a buffer of unspecified content and length.
     pub(crate) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
         self.resources.with_bytes(act)
     }
+}
+
+/// The shape of the blocks of an array, for the filters that need it.
+fn block_shape(array: &ArrayMeta) -> Option<BlockShape> {
+    BlockShape::new(&array.block_shape)
 }
 
 /// The settings with which new chunks of a frame are compressed.
@@ -97,7 +111,9 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     }
     // Elements of more than 255 bytes do not fit the header of a chunk. As in the C libraries, it then says 1.
     let typesize = u8::try_from(header.typesize).ok().filter(|size| *size > 0);
+    let array = ArrayMeta::of(&header.metalayers).ok().flatten();
     Ok(Blosc2Settings::default()
+        .block_shape(array.as_ref().and_then(block_shape))
         .compressor(compressor)
         .level(header.level.min(9))
         .filters(FilterPipeline::from_ids(header.filters, plain)?)

@@ -457,7 +457,7 @@ impl<S: ChunkStore> Chunked<S> {
         chunk: u64,
         act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<T, Failure>,
     ) -> Result<T> {
-        let done = self.resources.with_decoder(self.shuffle_meta, act);
+        let done = self.resources.with_decoder(self.context, act);
         done.map_err(|failure| match failure {
             Failure::Chunk(error) => self.store.located(chunk, error.into()),
             Failure::Other(error) => error,

@@ -1,4 +1,6 @@
-//! The interface of a compressor.
+//! The interface of a compressor, and what decompressors need besides the stream.
+
+use crate::BlockShape;
 
 /// A compressor at a level, with the memory that it keeps between streams.
 ///
@@ -28,4 +30,20 @@ pub(super) fn compress_with_room(
     let len = compress(room)?;
     dst.get_mut(..len)?.copy_from_slice(room.get(..len)?);
     Some(len)
+}
+
+/// What a plug-in needs to know besides the stream.
+#[derive(Clone, Copy)]
+#[cfg_attr(
+    not(feature = "zfp"),
+    allow(dead_code, reason = "only ZFP needs all of them")
+)]
+pub(crate) struct Parameters {
+    /// The number of the compressor.
+    pub compressor: u8,
+    /// Its parameter.
+    pub meta: u8,
+    pub typesize: u8,
+    /// The shape of the block, if it is known.
+    pub shape: Option<BlockShape>,
 }

@@ -10,6 +10,7 @@
 //! LZ4, zlib and Zstandard have two back ends: a C library, and crates without C, whose modules end
 //! in `_pure`. If a build has both, `stream` uses the C library, and only tests compile the other.
 
+pub(super) use compress::Parameters;
 pub(super) use constant::ConstantStreams;
 pub(super) use noise::NoiseTest;
 pub(super) use stream::{StreamDecoder, StreamEncoder};
@@ -27,8 +28,12 @@ mod lz4;
 mod lz4_decode;
 #[cfg(all(feature = "lz4-pure", any(not(feature = "lz4"), test)))]
 mod lz4_pure;
+#[cfg(feature = "blosc2")]
+mod ndlz;
 #[cfg(feature = "snappy")]
 mod snappy;
+#[cfg(feature = "zfp")]
+mod zfp;
 #[cfg(feature = "zlib")]
 mod zlib;
 #[cfg(all(feature = "zlib-pure", any(not(feature = "zlib"), test)))]

@@ -2,15 +2,19 @@
 
 #[cfg(feature = "blosclz")]
 use super::blosclz;
-use super::compress::Compress;
+use super::compress::{Compress, Parameters};
 use super::constant::ConstantStreams;
 #[cfg(feature = "lz4")]
 use super::lz4;
 #[cfg(all(feature = "lz4-pure", not(feature = "lz4")))]
 use super::lz4_pure as lz4;
+#[cfg(feature = "blosc2")]
+use super::ndlz;
 use super::noise::NoiseTest;
 #[cfg(feature = "snappy")]
 use super::snappy;
+#[cfg(feature = "zfp")]
+use super::zfp;
 #[cfg(feature = "zlib")]
 use super::zlib;
 #[cfg(all(feature = "zlib-pure", not(feature = "zlib")))]
@@ -130,11 +134,12 @@ impl StreamDecoder {
     ///
     /// # Errors
     ///
-    /// Returns an error that does not concern `src`: a format that this build cannot read, or no
-    /// memory.
+    /// Returns an error that does not concern `src`: a format that this build cannot read, a plug-in without the shape of the
+    /// block, or no memory.
     pub fn decompress(
         &mut self,
         format: CompressorFormat,
+        parameters: &Parameters,
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<bool, ChunkError> {
@@ -149,15 +154,21 @@ impl StreamDecoder {
             CompressorFormat::Zlib => Ok(self.zlib.decompress(src, dst)),
             #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
             CompressorFormat::Zstd => self.zstd.decompress(src, dst),
+            #[cfg(feature = "blosc2")]
+            CompressorFormat::Ndlz => Ok(ndlz::decompress(parameters.meta, src, dst)),
+            #[cfg(feature = "zfp")]
+            CompressorFormat::Zfp => zfp::decompress(parameters, src, dst),
             #[cfg(not(all(
                 feature = "blosclz",
                 any(feature = "lz4", feature = "lz4-pure"),
                 feature = "snappy",
                 any(feature = "zlib", feature = "zlib-pure"),
-                any(feature = "zstd", feature = "zstd-pure")
+                any(feature = "zstd", feature = "zstd-pure"),
+                feature = "blosc2",
+                feature = "zfp"
             )))]
             missing => {
-                let _ = (src, dst);
+                let _ = (parameters, src, dst);
                 let feature = missing.name();
                 Err(ChunkError::NotBuilt { feature })
             }

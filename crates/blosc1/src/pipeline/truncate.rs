@@ -1,47 +1,34 @@
-//! The filter truncated precision, which sets the lowest bits of floating-point numbers to zero. It
-//! cannot be undone.
+//! The filters truncated precision and truncated integers, which set the lowest bits of numbers to zero. They cannot be undone.
 
-/// Bits of the mantissa of a floating-point number of `typesize` bytes; `None` if there is no such
+/// The bits of a number of `typesize` bytes that may be kept: those of a mantissa, or of an integer. `None` if there is no such
 /// type.
-pub(crate) const fn mantissa(typesize: u8) -> Option<u8> {
-    match typesize {
-        4 => Some(23),
-        8 => Some(52),
+pub(crate) const fn all_bits(is_float: bool, typesize: u8) -> Option<u8> {
+    match (is_float, typesize) {
+        (true, 4) => Some(23),
+        (true, 8) => Some(52),
+        (false, 1 | 2 | 4 | 8) => Some(8 * typesize),
         _ => None,
     }
 }
 
-/// The number of bits to set to zero if `bits` are to be kept or, if negative, dropped.
+/// The number of bits to set to zero if, of `all` bits, `bits` are to be kept or, if negative, dropped.
 ///
-/// `None` if the mantissa has fewer bits, if none would be left, or if there is no such type.
-pub(crate) const fn zeroed(typesize: u8, bits: i8) -> Option<u8> {
-    let Some(all) = mantissa(typesize) else {
-        return None;
-    };
+/// `None` if there are fewer bits, or if none would be left, which C-Blosc2 refuses.
+pub(crate) const fn zeroed(all: u8, bits: i8) -> Option<u8> {
     let count = bits.unsigned_abs();
     if count > all {
         return None;
     }
     let zeroed = if bits >= 0 { all - count } else { count };
-    // C-Blosc2 refuses to drop the whole mantissa.
     if zeroed < all { Some(zeroed) } else { None }
 }
 
-/// Sets the lowest `zeroed` bits, fewer than 64, of each number to zero.
+/// Sets the lowest `zeroed` bits, fewer than 64, of each whole number to zero.
 pub(crate) fn truncate(typesize: u8, zeroed: u8, block: &mut [u8]) {
-    let mask = u64::MAX << zeroed;
-    if typesize == 4 {
-        let [m0, m1, m2, m3, ..] = mask.to_le_bytes();
-        keep([m0, m1, m2, m3], block);
-    } else {
-        keep(mask.to_le_bytes(), block);
-    }
-}
-
-/// Clears the bits of each whole number of `W` bytes that are 0 in `mask`.
-fn keep<const W: usize>(mask: [u8; W], block: &mut [u8]) {
-    for word in block.as_chunks_mut::<W>().0 {
-        for (byte, mask) in word.iter_mut().zip(mask) {
+    let mask = (u64::MAX << zeroed).to_le_bytes();
+    let (mask, _) = mask.split_at(usize::from(typesize).min(mask.len()));
+    for number in block.chunks_exact_mut(mask.len().max(1)) {
+        for (byte, mask) in number.iter_mut().zip(mask) {
             *byte &= mask;
         }
     }
@@ -49,18 +36,20 @@ fn keep<const W: usize>(mask: [u8; W], block: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{truncate, zeroed};
+    use super::{all_bits, truncate, zeroed};
 
     #[test]
     fn bits_are_kept_or_cut() {
-        assert_eq!(zeroed(4, 10), Some(13));
-        assert_eq!(zeroed(4, -10), Some(10));
-        assert_eq!(zeroed(8, 52), Some(0));
-        assert_eq!(zeroed(4, 24), None);
-        assert_eq!(zeroed(8, -53), None);
-        assert_eq!(zeroed(4, 0), None);
-        assert_eq!(zeroed(4, -23), None);
-        assert_eq!(zeroed(2, 1), None);
+        assert_eq!(zeroed(23, 10), Some(13));
+        assert_eq!(zeroed(23, -10), Some(10));
+        assert_eq!(zeroed(52, 52), Some(0));
+        assert_eq!(zeroed(23, 24), None);
+        assert_eq!(zeroed(52, -53), None);
+        assert_eq!(zeroed(23, 0), None);
+        assert_eq!(zeroed(23, -23), None);
+        assert_eq!(all_bits(true, 2), None);
+        assert_eq!(all_bits(false, 2), Some(16));
+        assert_eq!(all_bits(false, 16), None);
     }
 
     #[test]
@@ -74,5 +63,8 @@ mod tests {
             double,
             [(-1.5_f64).to_le_bytes().as_slice(), &[0xFF]].concat()
         );
+        let mut integers = [0xFF, 0xFF, 0x0F, 0xF1, 0xFF];
+        truncate(2, 9, &mut integers);
+        assert_eq!(integers, [0, 0xFE, 0, 0xF0, 0xFF]);
     }
 }

@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use blosc1::{
-    Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, ChunkExtension, ChunkHeader,
-    Compressor, Fault, FilterPipeline, FilterStep, MAX_NBYTES, ShuffleMeta, SpecialValue,
-    special_chunk,
+    BlockShape, Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, ChunkExtension,
+    ChunkHeader, Compressor, Fault, FilterPipeline, FilterStep, MAX_NBYTES, ShuffleMeta,
+    SpecialValue, special_chunk,
 };
 use serde_json::Value;
 
@@ -172,10 +172,10 @@ const UNSPLIT: u8 = 0x15;
 #[test]
 fn what_is_not_built_in_is_unsupported_and_named() {
     let lengths = [36, 0, 0, 0, 0, 0, 0, 0];
-    let plug_in = chunk(UNSPLIT, [64, 64], [0, 0, 0, 0, 0, 35], 0, &lengths);
-    let error = error_of(&plug_in);
-    assert_eq!(error, ChunkError::UnknownFilter { id: 35 });
-    assert!(error.to_string().contains("35"));
+    let other = chunk(UNSPLIT, [64, 64], [0, 0, 0, 0, 0, 160], 0, &lengths);
+    let error = error_of(&other);
+    assert_eq!(error, ChunkError::UnknownFilter { id: 160 });
+    assert!(error.to_string().contains("160"));
 
     let user = chunk(0xD5, [64, 64], [0; 6], 0, &lengths);
     assert_eq!(
@@ -336,10 +336,51 @@ fn what_cannot_be_written_is_refused() {
         fine.filters(truncate(0)),
         fine.filters(truncate(-23)),
         fine.filters(truncate(5)).typesize(2),
+        fine.filters(FilterPipeline::new(&[FilterStep::TruncateInteger { bits: 33 }]).unwrap()),
+        fine.filters(FilterPipeline::new(&[FilterStep::TruncateInteger { bits: 3 }]).unwrap())
+            .typesize(3),
     ] {
         let error = Blosc2Encoder::new(settings).err().unwrap();
         assert_eq!(error.fault(), Fault::Usage, "{settings:?}: {error}");
     }
+    for step in [
+        FilterStep::CellMeans { side: 2 },
+        FilterStep::BytedeltaFirst { streams: 4 },
+    ] {
+        let error = Blosc2Encoder::new(fine.filters(FilterPipeline::new(&[step]).unwrap()));
+        assert_eq!(error.err().unwrap().fault(), Fault::Unsupported, "{step:?}");
+    }
+    // Cells of 3 in blocks of 8 by 4, which need to be whole.
+    let cells = FilterPipeline::new(&[FilterStep::Cells { side: 3 }]).unwrap();
+    let with_cells = |shape: &[u32], blocksize| {
+        let shape = BlockShape::new(shape);
+        fine.filters(cells)
+            .blocksize(Some(blocksize))
+            .block_shape(shape)
+    };
+    let encode = |settings, len| {
+        Blosc2Encoder::new(settings)
+            .unwrap()
+            .encode(&ramp(len), &mut Vec::new())
+    };
+    assert!(encode(with_cells(&[8, 4], 128), 256).is_ok());
+    assert!(matches!(
+        encode(fine.filters(cells), 256),
+        Err(ChunkError::NoBlockShape { .. })
+    ));
+    for (settings, len) in [
+        (with_cells(&[8, 4], 128), 250),
+        (with_cells(&[8, 5], 128), 256),
+    ] {
+        assert!(matches!(
+            encode(settings, len),
+            Err(ChunkError::BlockShape { .. })
+        ));
+    }
+    assert!(matches!(
+        encode(with_cells(&[2, 4], 32), 256),
+        Err(ChunkError::Cells { side: 3 })
+    ));
     assert!(FilterPipeline::new(&[FilterStep::Shuffle; 7]).is_err());
     assert!(FilterPipeline::new(&[FilterStep::Shuffle, FilterStep::Delta]).is_err());
     for (value, nbytes, typesize) in [

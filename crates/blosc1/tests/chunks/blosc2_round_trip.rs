@@ -10,6 +10,7 @@ fn steps() -> impl Strategy<Value = Vec<FilterStep>> {
         Just(FilterStep::None),
         Just(FilterStep::Shuffle),
         Just(FilterStep::Bitshuffle),
+        any::<u8>().prop_map(|streams| FilterStep::Bytedelta { streams }),
     ];
     (any::<bool>(), prop::collection::vec(step, 0..=4)).prop_map(|(delta, mut steps)| {
         if delta {

@@ -2,7 +2,7 @@
 
 use super::ArrayStorage;
 use crate::superchunk::StoredChunk;
-use blosc1::ShuffleMeta;
+use blosc1::ChunkContext;
 use bloscpack_array::{ChunkStore as _, bytes_of};
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
@@ -48,7 +48,7 @@ impl ArrayStorage {
     ) -> Result<()> {
         let is_whole = out.len() == to_usize(stored.header.nbytes);
         let resources = self.resources();
-        let decoded = resources.with_decoder(ShuffleMeta::Refuse, |decoder| {
+        let decoded = resources.with_decoder(ChunkContext::default(), |decoder| {
             if is_whole {
                 decoder.decode(&stored.bytes, out)
             } else {

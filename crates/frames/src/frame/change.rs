@@ -1,14 +1,14 @@
 //! Appends, replaces, inserts and removes the chunks of a frame, and flushes the changes.
 
 use super::Frame;
-use crate::coder::ChunkCoder;
+use crate::coder::{ChunkCoder, settings};
 use crate::error::{check_len, no_chunk, read_only};
 use crate::meta::ENTRY_LEN;
 use crate::part::FramePart;
 use crate::storage::{FrameStorage, check_header};
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
-use blosc1::ChunkHeader;
+use blosc1::{Blosc2Encoder, ChunkHeader, FilterPipeline};
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::Limit;
@@ -147,6 +147,38 @@ impl Frame {
         self.storage.commit(&mut self.meta)?;
         self.poisoned = false;
         self.changed = false;
+        Ok(())
+    }
+
+    /// Sets the filters of chunks that are written from now on. Other chunks keep theirs.
+    ///
+    /// ```
+    /// use blosc1::{FilterPipeline, FilterStep};
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(4, 4000).in_memory()?;
+    /// let steps = [FilterStep::Shuffle, FilterStep::Bytedelta { streams: 4 }];
+    /// frame.set_filters(FilterPipeline::new(&steps)?)?;
+    /// frame.append(&(0..1000_u32).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())?;
+    /// assert_eq!(frame.header().filters[4..], [1, 35]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for filters that do not fit the elements or the blocks,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for filters that are only read, and the errors of
+    /// [`append`](Self::append).
+    pub fn set_filters(&mut self, filters: impl Into<FilterPipeline>) -> Result<()> {
+        self.begin()?;
+        let filters = filters.into();
+        let before = (self.meta.header.filters, self.meta.header.filters_meta);
+        let header = &mut self.meta.header;
+        (header.filters, header.filters_meta) = (filters.ids(), filters.metas());
+        let checked = settings(header).and_then(|settings| Ok(Blosc2Encoder::new(settings)?));
+        if let Err(error) = checked {
+            (self.meta.header.filters, self.meta.header.filters_meta) = before;
+            return Err(error);
+        }
+        self.coder.drop_encoders();
         Ok(())
     }
 

@@ -95,7 +95,7 @@ impl Frame {
         Self {
             storage,
             meta,
-            coder: ChunkCoder::new(options, array.map(|array| array.kind)),
+            coder: ChunkCoder::new(options, array.as_ref()),
             changed: false,
             poisoned: false,
             interrupted: false,

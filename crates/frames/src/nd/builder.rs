@@ -68,6 +68,7 @@ pub struct NdArrayBuilder {
     metalayers: Vec<(String, Vec<u8>)>,
     vlmetalayers: Vec<(String, Vec<u8>)>,
     fill: Fill,
+    filters_by_data: bool,
     /// The settings of the frame. It gets the sizes of chunks and blocks when the array is created.
     frame: FrameBuilder,
 }
@@ -86,6 +87,7 @@ impl NdArrayBuilder {
             metalayers: Vec::new(),
             vlmetalayers: Vec::new(),
             fill: Fill::Zeros,
+            filters_by_data: false,
             frame: FrameBuilder::new(itemsize, 0),
         }
     }
@@ -174,6 +176,25 @@ impl NdArrayBuilder {
     #[must_use]
     pub fn filters(mut self, filters: impl Into<FilterPipeline>) -> Self {
         self.frame = self.frame.filters(filters);
+        self.filters_by_data = false;
+        self
+    }
+
+    /// Lets the first data that is written decide whether bytedelta follows the [`filters`](Self::filters): if that makes a
+    /// sample of it smaller by 3 % or more. Smooth data, such as measurements, becomes up to a quarter smaller. Caterva cannot
+    /// read bytedelta, so its arrays never get it; python-blosc2 reads it from 2.1 on.
+    ///
+    /// ```
+    /// use bloscpack_frames::NdArray;
+    /// let smooth: Vec<i32> = (0..100_000).map(|i| (1e6 * f64::from(i).sqrt()) as i32).collect();
+    /// let mut array = NdArray::of_type::<i32>(&[100_000]).filters_by_data().in_memory()?;
+    /// array.write(&[0..100_000], &smooth)?;
+    /// assert_eq!(array.frame().header().filters[4..], [1, 35]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    #[must_use]
+    pub fn filters_by_data(mut self) -> Self {
+        self.filters_by_data = true;
         self
     }
 
@@ -288,7 +309,9 @@ impl NdArrayBuilder {
         for (name, bytes) in &self.vlmetalayers {
             frame = frame.vlmetalayer(name, bytes)?;
         }
-        NdArray::of(create(frame)?)
+        let mut array = NdArray::of(create(frame)?)?;
+        array.filters_by_data = self.filters_by_data && array.kind() == ArrayKind::B2nd;
+        Ok(array)
     }
 
     /// The description of the array. Refuses what the kind of array cannot store, and impossible shapes.

@@ -79,6 +79,8 @@ pub struct NdArray {
     dtype: Option<DType>,
     /// The dtype, or void elements if it is unknown.
     elements: DType,
+    /// Whether the first data that is written decides the filters.
+    filters_by_data: bool,
 }
 
 impl NdArray {
@@ -113,14 +115,15 @@ impl NdArray {
             Some(dtype) => dtype.clone(),
             None => DType::void(frame.typesize().into())?,
         };
-        let (resources, shuffle_meta) = (frame.coder.resources.clone(), frame.coder.shuffle_meta);
+        let (resources, context) = (frame.coder.resources.clone(), frame.coder.context);
         let store = FrameChunks::new(frame, grid.block_len);
-        let chunks = Chunked::new(store, grid, &resources).shuffle_meta(shuffle_meta);
+        let chunks = Chunked::new(store, grid, &resources).context(context);
         Ok(Self {
             chunks,
             meta,
             dtype,
             elements,
+            filters_by_data: false,
         })
     }
 

@@ -8,12 +8,13 @@
 
 use super::NdArray;
 use super::store::FrameChunks;
-use crate::coder::ChunkCoder;
+use crate::coder::{ChunkCoder, settings};
 use crate::error::check_len;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
+use blosc1::{Blosc2Encoder, FilterPipeline, FilterStep};
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Geometry, Part, block_number, offset, relative, sizes as lens, starts};
 use bloscpack_error::checked::{to_u64, to_usize};
@@ -21,6 +22,14 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use bytes::Bytes;
 use std::ops::Range;
+
+/// Bytes of the sample that decides the filters: enough for a guess, and not so many that they delay a small array.
+const LEAST_OF_SAMPLE: usize = 4 << 10;
+const MOST_OF_SAMPLE: usize = 512 << 10;
+/// Bytedelta is used if it leaves at most this many hundredths of the size.
+const MOST_OF_PLAIN: usize = 97;
+/// python-blosc2 opens no frame with a larger parameter of a filter.
+const MOST_STREAMS: u8 = 127;
 
 /// The source of new elements.
 #[derive(Clone, Copy)]
@@ -71,7 +80,45 @@ impl NdArray {
         self.grid().chunks.check(slice)?;
         let expected = self.grid().slice_len(slice)?;
         check_len("data of a slice", data.len(), expected)?;
+        if self.filters_by_data {
+            self.choose_filters(data)?;
+        }
         self.set(slice, Source::Data(data))
+    }
+
+    /// Adds bytedelta to the filters if it makes a sample of this data smaller. Decides nothing for little data, or for data of
+    /// one value.
+    fn choose_filters(&mut self, data: &[u8]) -> Result<()> {
+        let sample = data.split_at(data.len().min(MOST_OF_SAMPLE)).0;
+        let is_constant = sample
+            .first()
+            .is_none_or(|first| sample.iter().all(|byte| byte == first));
+        if sample.len() < LEAST_OF_SAMPLE || is_constant {
+            return Ok(());
+        }
+        self.filters_by_data = false;
+        let header = self.frame().header();
+        let streams = u8::try_from(header.typesize).ok();
+        let Some(streams) = streams.filter(|streams| *streams <= MOST_STREAMS) else {
+            return Ok(());
+        };
+        let plain = settings(header)?;
+        let bytedelta = FilterStep::Bytedelta { streams };
+        let steps = plain
+            .filters
+            .steps()
+            .filter(|step| *step != FilterStep::None);
+        let steps: Vec<_> = steps.chain([bytedelta]).collect();
+        let filters = FilterPipeline::new(&steps)?;
+        let len = |filters| {
+            let mut chunk = Vec::new();
+            Blosc2Encoder::new(plain.filters(filters))?.encode(sample, &mut chunk)?;
+            Ok::<_, Error>(chunk.len())
+        };
+        if len(filters)? * 100 <= len(plain.filters)? * MOST_OF_PLAIN {
+            self.frame_mut().set_filters(filters)?;
+        }
+        Ok(())
     }
 
     /// Sets all elements of a slice to one value. `element` is one element, in the byte order of the dtype.

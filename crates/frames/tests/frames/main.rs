@@ -15,6 +15,7 @@ mod errors;
 mod frame_wire;
 mod hostile;
 mod model;
+mod plug_ins;
 mod review;
 mod virtual_data;
 

@@ -271,6 +271,11 @@ fn filters(header: &FrameHeader) -> Vec<&'static str> {
             FilterStep::Bitshuffle => Some("bit"),
             FilterStep::Delta => Some("delta"),
             FilterStep::TruncatePrecision { .. } => Some("truncate"),
+            FilterStep::TruncateInteger { .. } => Some("truncate-integer"),
+            FilterStep::Bytedelta { .. } => Some("bytedelta"),
+            FilterStep::BytedeltaFirst { .. } => Some("bytedelta-1"),
+            FilterStep::Cells { .. } => Some("ndcell"),
+            FilterStep::CellMeans { .. } => Some("ndmean"),
             _ => Some("unknown"),
         })
         .collect();

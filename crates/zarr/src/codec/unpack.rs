@@ -1,7 +1,7 @@
 //! [`Unpacker`]: undoes the codecs of bytes.
 
 use super::{BytesCodec, Codecs, bytes};
-use blosc1::{ShuffleMeta, read_header};
+use blosc1::{ChunkContext, read_header};
 use bloscpack_array::Resources;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
@@ -101,8 +101,9 @@ impl Unpacker {
             .get(..in_memory(header.ctbytes.into())?)
             .unwrap_or(stored);
         let resources = &self.0;
-        let decoded =
-            resources.with_decoder(ShuffleMeta::Refuse, |decoder| decoder.decode_to_vec(stored));
+        let decoded = resources.with_decoder(ChunkContext::default(), |decoder| {
+            decoder.decode_to_vec(stored)
+        });
         Ok(decoded?)
     }
 }
