@@ -11,6 +11,7 @@ use crate::containers::{folder, frame, store, zarr};
 use crate::exchange::{Format, ImportOptions};
 use bloscpack_datasets::Dataset;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
+use bloscpack_frames::VaryingFrame;
 use bloscpack_storage::{
     Below, DiskStore, EntryKind, Key, ReadAt, SharedSource, Snapshot, Store, ZipStore,
 };
@@ -125,8 +126,15 @@ fn open_shared(
         return open_file(source, format, &ImportOptions::new(), options);
     }
     if family == Some(Family::Frame) {
-        let opened = frame::open_source(source.clone(), options, warnings)?;
-        return if FrameStore::is_frame(opened.frame()) {
+        let opened = match frame::open_source(source.clone(), options, warnings) {
+            Ok(opened) => opened,
+            // Objects vary in length, and are no frame of chunks.
+            Err(_) if is_objects(&source, options) => return store::open_objects(source, options),
+            Err(error) => return Err(error),
+        };
+        return if FrameStore::is_objects(opened.frame()) {
+            store::open_objects(source, options)
+        } else if FrameStore::is_frame(opened.frame()) {
             store::open_in_frame(source, "", options)
         } else {
             Ok(Box::new(opened))
@@ -286,6 +294,12 @@ fn first_of(key: &Key) -> Key {
         first = above;
     }
     first
+}
+
+/// Whether a frame that may vary in length contains objects of Python.
+fn is_objects(source: &SharedSource, options: &Options) -> bool {
+    let frame = VaryingFrame::open(Box::new(Arc::clone(source)), options);
+    frame.is_ok_and(|frame| FrameStore::is_objects(frame.frame()))
 }
 
 /// Opens a path inside a source: an archive, or a frame that is a tree of others.

@@ -144,7 +144,8 @@ const ATTRIBUTES: &str = "__vlmeta__";
 /// ```
 pub struct FrameStore {
     store: Option<Arc<dyn Store>>,
-    embedded: Arc<Frame>,
+    /// The frame of embedded values, if there is one.
+    embedded: Option<Arc<Frame>>,
     members: BTreeMap<String, Member>,
     options: Options,
 }
@@ -155,6 +156,8 @@ enum Member {
     File(Key),
     /// In `embed.b2e`, or nowhere: a remote array.
     Embedded(Place),
+    /// Alone in this source.
+    Alone(Arc<dyn ReadAt>),
 }
 
 /// What is stored at a path.
@@ -194,6 +197,14 @@ impl FrameStore {
         KINDS.iter().any(|kind| layers.get(kind).is_some())
     }
 
+    /// Whether a frame contains Python's objects, as an ObjectArray, ListArray or BatchArray does: whether it has one of the
+    /// metalayers `vlarray` and `batcharray`.
+    #[must_use]
+    pub fn is_objects(frame: &Frame) -> bool {
+        let layers = frame.metalayers();
+        table::ITEMS.iter().any(|name| layers.get(name).is_some())
+    }
+
     /// Opens the store at the root of a directory or archive. Reads the metadata of `embed.b2e`, and lists all folders.
     ///
     /// Links are not followed, and files with other extensions are ignored. The options set limits and threads for all frames
@@ -218,11 +229,25 @@ impl FrameStore {
             }
         }
         tree.store = Some(store);
-        for (path, place) in embed::remote_places(&tree.embedded, EMBED_FILE)? {
+        let embedded = tree.embedded.as_ref();
+        let remote = embedded.map(|frame| embed::remote_places(frame, EMBED_FILE));
+        for (path, place) in remote.transpose()?.into_iter().flatten() {
             let member = tree.members.entry(path);
             member.or_insert(Member::Embedded(place));
         }
         Ok(tree)
+    }
+
+    /// A tree with nothing but a frame of [objects](Self::is_objects) at its root, which [`table`](Self::table) opens. Reads
+    /// nothing.
+    #[must_use]
+    pub fn of_objects(source: Arc<dyn ReadAt>, options: Options) -> Self {
+        Self {
+            store: None,
+            embedded: None,
+            members: BTreeMap::from([(String::new(), Member::Alone(source))]),
+            options,
+        }
     }
 
     /// Opens the tree in a frame, such as a `.b2e`. Reads only the metadata. A frame without `estore_metadata` is an empty
@@ -253,7 +278,7 @@ impl FrameStore {
         Ok(Self {
             store: None,
             members: members.collect(),
-            embedded: Arc::new(frame),
+            embedded: Some(Arc::new(frame)),
             options,
         })
     }
@@ -310,10 +335,16 @@ impl FrameStore {
         let member = self.members.get(path).ok_or_else(|| not_found(path))?;
         Ok(match (member, &self.store) {
             (Member::File(key), Some(store)) => store.open(key).reading().map_err(at(path))?,
-            (Member::Embedded(Place::Here(range)), _) => Box::new(Section {
-                frame: Arc::clone(&self.embedded),
-                range: range.clone(),
-            }),
+            (Member::Alone(source), _) => Box::new(Arc::clone(source)),
+            (Member::Embedded(Place::Here(range)), _) => {
+                let frame = self.embedded.as_ref();
+                let frame =
+                    frame.ok_or_else(|| Error::bug(format!("{path} is embedded nowhere")))?;
+                Box::new(Section {
+                    frame: Arc::clone(frame),
+                    range: range.clone(),
+                })
+            }
             (Member::Embedded(Place::Remote(url)), _) => {
                 let what = format!("nothing of it was fetched from {url:?}");
                 return Err(unsupported(path, what));
@@ -335,7 +366,7 @@ impl FrameStore {
     }
 
     /// Opens the table at a path; the empty path is the root. Reads its schema and the whole of `_valid_rows`, to count the
-    /// rows.
+    /// rows. A frame of [objects](Self::is_objects) is a table of one column, `value`.
     ///
     /// # Errors
     /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is no table,
@@ -346,6 +377,8 @@ impl FrameStore {
     pub fn table(self: &Arc<Self>, path: &str) -> Result<StoreTable> {
         if self.is_table(path) {
             StoreTable::open(Arc::clone(self), path)
+        } else if self.members.contains_key(path) && self.has_objects(path)? {
+            StoreTable::of_objects(Arc::clone(self), path)
         } else {
             Err(not_found(path))
         }
@@ -382,7 +415,8 @@ impl FrameStore {
     pub fn verify(&self, below: &str) -> Report {
         let mut all = Report::default();
         if below.is_empty()
-            && let Err(error) = self.embedded.check_fingerprint()
+            && let Some(embedded) = &self.embedded
+            && let Err(error) = embedded.check_fingerprint()
         {
             all.damages.push(error.in_file(EMBED_FILE));
         }
@@ -420,6 +454,7 @@ impl FrameStore {
             keys.extend(match member {
                 Member::File(key) => Some(key.clone()),
                 Member::Embedded(_) => Key::root().join(EMBED_FILE).ok(),
+                Member::Alone(_) => None,
             });
         }
         if below.is_empty() {
@@ -477,13 +512,13 @@ impl FrameStore {
             })
     }
 
-    /// Whether the chunks of the frame at a path, or the blocks in them, vary in length, as in objects and batches.
-    /// [`frame`](Self::frame) then cannot open it.
+    /// Whether the frame at a path contains [objects](Self::is_objects). [`frame`](Self::frame) then may not be able to open it.
     ///
     /// # Errors
     /// Returns the errors of [`source`](Self::source) and of [`VaryingFrame::open`].
-    pub fn is_varying(&self, path: &str) -> Result<bool> {
-        self.varying(path).map(|frame| frame.varies())
+    pub fn has_objects(&self, path: &str) -> Result<bool> {
+        self.varying(path)
+            .map(|frame| Self::is_objects(frame.frame()))
     }
 
     /// Opens the frame at a path, whether or not its chunks vary in length.

@@ -29,6 +29,7 @@ mod hostile;
 use testkit::hostile_dirs;
 mod metadata;
 mod naming;
+mod objects;
 mod operands;
 mod outputs;
 mod patch;

@@ -13,11 +13,11 @@ use super::items::Items;
 use super::schema::{ColumnKind, Layout, Nulls, StoreColumn};
 use super::sentinel::Sentinel;
 use crate::FrameStore;
-use crate::error::{damaged, over_limit, unsupported};
+use crate::error::{at, damaged, over_limit, unsupported};
 use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
-use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_frames::NdArray;
 use serde_json::Value as Json;
 use std::ops::Range;
@@ -260,7 +260,7 @@ pub(crate) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<V
     if let Some(first) = slice.first_mut() {
         *first = range.clone();
     }
-    array.read_slice(&slice).map_err(crate::error::at(path))
+    array.read_slice(&slice).map_err(at(path))
 }
 
 /// The text at these positions. `positions` has one more element than rows: row `i` is the bytes `positions[i]..positions[i +
@@ -294,7 +294,7 @@ fn texts(
     }
     let content = bytes
         .read_slice(std::slice::from_ref(&(*first..*last)))
-        .map_err(crate::error::at(path))?;
+        .map_err(at(path))?;
     let mut rest = content.as_slice();
     let mut values = Vec::new();
     for (start, end) in ends.iter().zip(ends.iter().skip(1)) {
@@ -338,26 +338,69 @@ fn word(code: i32, none: i64, words: &[Value], path: &str) -> Result<Value> {
     })
 }
 
-/// Refuses values with extension types: they may be code, or refer to other files.
+/// Replaces values with python-blosc2's extension types by plain ones. Refuses those that are frames or refer to something.
 fn checked(values: Vec<Value>, path: &str) -> Result<Vec<Value>> {
-    match values.iter().find_map(extension) {
-        None => Ok(values),
-        Some(number) => {
-            let what =
-                format!("a value of the extension type {number}, which only python-blosc2 reads");
-            Err(unsupported(path, what))
-        }
-    }
+    let plain = values.into_iter().map(|value| plain(value, MAX_DEPTH));
+    plain.collect::<Result<_>>().map_err(at(path))
 }
 
-/// The number of an extension type in a value or in any value within it.
-fn extension(value: &Value) -> Option<i8> {
-    match value {
-        Value::Ext(number, _) => Some(*number),
-        Value::List(values) => values.iter().find_map(extension),
-        Value::Map(pairs) => pairs
-            .iter()
-            .find_map(|(key, value)| extension(key).or_else(|| extension(value))),
-        _ => None,
-    }
+/// The maximum number of extension types within each other.
+const MAX_DEPTH: usize = 16;
+
+/// A value without extension types and tuples: a tuple as a list, a complex number as a list of its two parts, a set as a list, and an array of NumPy as the
+/// map of `dtype`, `shape` and `data` that it is stored as.
+fn plain(value: Value, depth: usize) -> Result<Value> {
+    Ok(match value {
+        Value::List(mut values) => {
+            if values.first().and_then(Value::as_text) == Some(TUPLE) {
+                values.remove(0);
+            }
+            let values = values.into_iter().map(|value| plain(value, depth));
+            Value::List(values.collect::<Result<_>>()?)
+        }
+        Value::Map(pairs) => {
+            let pairs = pairs
+                .into_iter()
+                .map(|(key, value)| Ok((plain(key, depth)?, plain(value, depth)?)));
+            Value::Map(pairs.collect::<Result<_>>()?)
+        }
+        Value::Ext(number, bytes) => {
+            let depth = depth.checked_sub(1);
+            let depth = depth
+                .ok_or_else(|| Error::new(Code::Damaged, "values within each other, too deep"))?;
+            match (number, bytes.as_chunks::<8>()) {
+                (COMPLEX, (parts @ [_, _], [])) => {
+                    let parts = parts
+                        .iter()
+                        .map(|part| Value::Float(f64::from_be_bytes(*part)));
+                    Value::List(parts.collect())
+                }
+                (SET | ARRAY, _) => plain(Value::decode(&bytes)?, depth)?,
+                _ => {
+                    let what = match number {
+                        FRAME => {
+                            "a frame within a value, which only python-blosc2 reads".to_owned()
+                        }
+                        REFERENCE => {
+                            "a reference or a lazy expression, which is not followed".to_owned()
+                        }
+                        _ => format!(
+                            "a value of the extension type {number}, which only python-blosc2 reads"
+                        ),
+                    };
+                    return Err(Error::new(Code::Unsupported, what));
+                }
+            }
+        }
+        value => value,
+    })
 }
+
+/// The first item of a list that is a tuple in Python.
+const TUPLE: &str = "__tuple__";
+/// The extension types of python-blosc2.
+const FRAME: i8 = 42;
+const REFERENCE: i8 = 43;
+const COMPLEX: i8 = 44;
+const SET: i8 = 45;
+const ARRAY: i8 = 46;

@@ -16,11 +16,16 @@ use bloscpack_array::msgpack::{MAX_VALUES, Value};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::VaryingFrame;
+use serde_json::Value as Json;
 use std::ops::Range;
 
 /// The metalayer of batches, the one of objects that are a chunk each, and the vlmetalayer with the lengths of batches.
 const BATCHES: &str = "batcharray";
 const OBJECTS: &str = "vlarray";
+/// A frame of items has one of these metalayers.
+pub const METALAYERS: [&str; 2] = [BATCHES, OBJECTS];
+/// The metalayer that describes the lists of a ListArray.
+const LISTS: &str = "listarray";
 const LENGTHS: &str = "_batch_array_metadata";
 
 /// The items in a frame. It keeps one decoded batch in memory.
@@ -67,6 +72,28 @@ impl Items {
             Some(ends) => ends.last().copied().unwrap_or(0),
             None => self.frame.frame().chunks(),
         }
+    }
+
+    /// The description of the lists, as in the schema of a table; `None` if the items are not lists.
+    pub fn list(&self) -> Result<Option<Json>> {
+        let Some(layer) = self.frame.frame().metalayers().get(LISTS) else {
+            return Ok(None);
+        };
+        let value = Value::decode(layer).map_err(|error| error.in_part(&self.path))?;
+        let json = value
+            .to_json()
+            .and_then(|text| serde_json::from_str(&text).ok());
+        let json =
+            json.ok_or_else(|| damaged(&self.path, "a description of lists that is none"))?;
+        Ok(Some(json))
+    }
+
+    /// The user's attributes.
+    pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
+        let frame = self.frame.frame();
+        let names = frame.vlmetalayers().filter(|name| *name != LENGTHS);
+        let pairs = names.map(|name| Ok((name.to_owned(), layer(frame, name, &self.path)?)));
+        pairs.collect()
     }
 
     /// The items in this range.

@@ -15,6 +15,7 @@ pub use column::ColumnData;
 pub use schema::{ColumnKind, ComputedColumn, ItemKind, StoreColumn};
 
 pub(super) use column::{slice, typed, words};
+pub(super) use items::METALAYERS as ITEMS;
 pub(super) use schema::{Layout, Nulls};
 pub(super) use sentinel::Sentinel;
 
@@ -22,10 +23,12 @@ use super::{FrameStore, META, join};
 use crate::error::{at, damaged, not_found, over_limit, unsupported};
 use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
-use bloscpack_error::checked::to_u64;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_frames::{Frame, NdArray};
 use column::ColumnReader;
+use items::Items;
+use serde_json::Value as Json;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -77,7 +80,8 @@ pub struct StoreTable {
     columns: Vec<StoreColumn>,
     computed: Vec<ComputedColumn>,
     schema: String,
-    valid: NdArray,
+    /// Which positions are rows; `None` for objects, all of which are.
+    valid: Option<NdArray>,
     positions: u64,
     rows: u64,
     /// The number of rows before each position that is a multiple of `SEEK_STEP`.
@@ -133,13 +137,30 @@ impl StoreTable {
             schema: schema.to_string(),
             tree,
             columns,
-            valid,
+            valid: Some(valid),
             positions,
             rows: 0,
             rows_before: Vec::new(),
         };
         table.count_rows()?;
         Ok(table)
+    }
+
+    /// The objects in the frame at a path, as a table of one column.
+    pub(super) fn of_objects(tree: Arc<FrameStore>, path: &str) -> Result<Self> {
+        let items = Items::open(&tree, path)?;
+        let rows = items.len();
+        Ok(Self {
+            path: path.to_owned(),
+            columns: vec![StoreColumn::of_objects(items.list()?.as_ref())],
+            computed: Vec::new(),
+            schema: Json::Null.to_string(),
+            valid: None,
+            positions: rows,
+            rows,
+            rows_before: (0..rows).step_by(SEEK_STEP).collect(),
+            tree,
+        })
     }
 
     /// Reads all of `_valid_rows`: counts the rows, and fills the table for [`seek`](Self::seek).
@@ -203,6 +224,9 @@ impl StoreTable {
     /// # Errors
     /// Returns any damage to the frame that contains them.
     pub fn attributes(&self) -> Result<Vec<(String, Value)>> {
+        if self.valid.is_none() {
+            return Items::open(&self.tree, &self.path)?.attributes();
+        }
         let path = join(&self.path, ATTRIBUTES);
         if self.tree.kind(&path).is_none() {
             return Ok(Vec::new());
@@ -220,7 +244,14 @@ impl StoreTable {
     /// `_valid_rows`.
     pub fn live(&self, positions: Range<u64>) -> Result<Vec<bool>> {
         let path = join(&self.path, VALID_ROWS);
-        let bytes = self.valid.read_slice(&[positions]).map_err(at(&path))?;
+        let Some(valid) = &self.valid else {
+            let count = positions
+                .end
+                .min(self.positions)
+                .saturating_sub(positions.start);
+            return Ok(vec![true; in_memory(count)?]);
+        };
+        let bytes = valid.read_slice(&[positions]).map_err(at(&path))?;
         Ok(bytes.iter().map(|byte| *byte != 0).collect())
     }
 
@@ -269,7 +300,10 @@ impl StoreTable {
                 .columns
                 .get(*number)
                 .ok_or_else(|| not_found(&format!("column {number}")))?;
-            let path = join(&join(&self.path, COLUMNS), &column.path);
+            let path = match self.valid {
+                Some(_) => join(&join(&self.path, COLUMNS), &column.path),
+                None => self.path.clone(),
+            };
             ColumnReader::open(&self.tree, column, &path)
                 .map_err(|error| error.in_file(format!("column {}", column.name)))
         });

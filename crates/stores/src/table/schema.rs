@@ -123,6 +123,25 @@ impl StoreColumn {
         })
     }
 
+    /// The only column of a frame of objects. `list` is the metalayer that describes lists, if there is one.
+    pub(super) fn of_objects(list: Option<&Json>) -> Self {
+        let (stored_kind, kind) = match list {
+            Some(list) => ("list", item("list", list)),
+            None => ("object", ItemKind::Any),
+        };
+        Self {
+            name: "value".to_owned(),
+            stored_kind: stored_kind.to_owned(),
+            kind: ColumnKind::Varying(kind),
+            nullable: true,
+            stale: false,
+            timezone: None,
+            path: String::new(),
+            nulls: Nulls::Inherent,
+            layout: Layout::Items,
+        }
+    }
+
     /// The same column with this time zone. It is ignored unless the column contains timestamps.
     #[must_use]
     pub fn timezone(mut self, zone: Option<String>) -> Self {

@@ -5,12 +5,9 @@ mod tree;
 
 use self::{table::Table, tree::Tree};
 use crate::report::Report;
-use crate::summary::Summary;
 use crate::warnings::Warnings;
-use crate::{Container, Family, Kind, Options, Outline};
-use bloscpack::Watch;
-use bloscpack_array::Array;
-use bloscpack_error::{Code, Error, IoSide as _, Result};
+use crate::{Container, Family, Options};
+use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::Frame;
 use bloscpack_storage::{Below, DiskStore, SharedSource, ZipStore};
 use bloscpack_stores::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
@@ -130,11 +127,8 @@ pub(crate) fn container(
 ) -> Result<Box<dyn Container>> {
     Ok(match tree.kind(path) {
         Some(MemberKind::Frame) => {
-            if tree.is_varying(path)? {
-                return Ok(Box::new(Objects {
-                    path: path.to_owned(),
-                    unwatched: Watch::default(),
-                }));
+            if tree.has_objects(path)? {
+                return Ok(Box::new(table(tree, path, OBJECTS, options)?));
             }
             let source: SharedSource = Arc::new(tree.source(path)?);
             let (store, inside) = (Arc::clone(&tree), path.to_owned());
@@ -148,59 +142,33 @@ pub(crate) fn container(
             options: options.clone(),
         }),
         // Opening a table reports a path that does not exist.
-        _ => Box::new(Table {
-            table: tree.table(path)?,
-            path: path.to_owned(),
-            warnings: Warnings::default(),
-            tree,
-            watch: options.watch.clone(),
-        }),
+        _ => Box::new(table(tree, path, "blosc2", options)?),
     })
 }
 
-/// A frame of python-blosc2 objects, or of batches of them. It can only be read as a column of a table.
-struct Objects {
-    path: String,
-    unwatched: Watch,
+/// The layout of objects, which are a table of one column.
+const OBJECTS: &str = "objects";
+
+/// Opens a frame of objects that is not in a tree.
+pub(crate) fn open_objects(source: SharedSource, options: &Options) -> Result<Box<dyn Container>> {
+    let tree = FrameStore::of_objects(source, options.clone());
+    Ok(Box::new(table(Arc::new(tree), "", OBJECTS, options)?))
 }
 
-impl Objects {
-    fn unsupported(&self) -> Error {
-        Error::new(
-            Code::Unsupported,
-            "objects of python-blosc2, which are only read as columns of a table",
-        )
-        .in_part(&self.path)
-    }
-}
-
-impl Container for Objects {
-    fn kind(&self) -> Kind {
-        Kind::Frame
-    }
-
-    fn outline(&self) -> Result<Outline> {
-        Ok(Outline {
-            layout: Some("objects"),
-            ..Outline::new(Kind::Frame)
-        })
-    }
-
-    fn summary(&self) -> Result<Summary> {
-        Err(self.unsupported())
-    }
-
-    fn verify(&self) -> Result<Report> {
-        Err(self.unsupported())
-    }
-
-    fn array(&self, _: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
-        Err(self.unsupported())
-    }
-
-    fn watch(&self) -> &Watch {
-        &self.unwatched
-    }
+fn table(
+    tree: Arc<FrameStore>,
+    path: &str,
+    layout: &'static str,
+    options: &Options,
+) -> Result<Table> {
+    Ok(Table {
+        table: tree.table(path)?,
+        path: path.to_owned(),
+        layout,
+        warnings: Warnings::default(),
+        tree,
+        watch: options.watch.clone(),
+    })
 }
 
 /// Verifies a part of a tree, and the table in it.

@@ -18,6 +18,7 @@ pub(crate) struct Table {
     pub(crate) tree: Arc<FrameStore>,
     pub(crate) table: StoreTable,
     pub(crate) path: String,
+    pub(crate) layout: &'static str,
     pub(crate) warnings: Warnings,
     pub(crate) watch: Watch,
 }
@@ -98,7 +99,7 @@ impl Container for Table {
 
     fn outline(&self) -> Result<Outline> {
         Ok(Outline {
-            layout: Some("blosc2"),
+            layout: Some(self.layout),
             shape: Some(vec![self.table.rows()]),
             columns: Some(self.names()),
             ..Outline::new(Kind::Table)
@@ -127,7 +128,7 @@ impl Container for Table {
             computed.map(|column| json!({ "name": column.name, "definition": column.definition }));
         summary.add(json!({
             "kind": Kind::Table.name(),
-            "layout": "blosc2",
+            "layout": self.layout,
             "rows": rows,
             "positions": positions,
             "columns": columns.collect::<Vec<_>>(),
@@ -135,7 +136,7 @@ impl Container for Table {
         }));
         let attributes = self.table.attributes()?;
         summary.line("kind", Kind::Table);
-        summary.line("layout", "blosc2");
+        summary.line("layout", self.layout);
         summary.line("rows", rows);
         summary.line(
             "deleted",
