@@ -127,6 +127,10 @@ fn builder(command: &Value, data: &[Vec<u8>]) -> Result<NdArrayBuilder> {
     if command.get("filters").is_some() {
         array = array.filters(filters(&command["filters"])?);
     }
+    if command.get("ids").is_some() {
+        let (ids, metas) = (six(&command["ids"])?, six(&command["metas"])?);
+        array = array.filters(FilterPipeline::from_ids(ids, metas)?);
+    }
     array = match command["content"].as_str() {
         None | Some("zeros") => array,
         Some("nans") => array.nans(),
@@ -161,6 +165,15 @@ fn described(mut array: NdArrayBuilder, command: &Value) -> Result<NdArrayBuilde
         array = array.vlmetalayer(name, from_hex(text(digits)?)?);
     }
     Ok(array)
+}
+
+/// Up to six bytes, and zeros after them.
+fn six(value: &Value) -> Result<[u8; 6]> {
+    let mut bytes = [0; 6];
+    for (byte, number) in bytes.iter_mut().zip(list(value)) {
+        *byte = u8::try_from(count(number)?)?;
+    }
+    Ok(bytes)
 }
 
 /// Filters by name; for truncated precision, a colon and the number of bits to keep follow.

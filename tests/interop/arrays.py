@@ -25,7 +25,7 @@ class Peers:
     """The library, in two processes, and the real tools; `caterva` is None if it is missing."""
 
     def __init__(self, blpk, python_caterva):
-        self.ours = Ours.beside(blpk, "array_driver")
+        self.blpk, self.ours = blpk, Ours.beside(blpk, "array_driver")
         self.caterva = None
         if python_caterva:
             self.caterva = Ours((python_caterva, Path(__file__).with_name("caterva_peer.py")))

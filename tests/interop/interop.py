@@ -21,6 +21,7 @@ import exchange
 import habits
 import matrix
 import pipes
+import plugins
 import read
 import records
 import recovered
@@ -32,7 +33,7 @@ import zarr_turns
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
-    written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
+    written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange, plugins,
     chunks2, stores, store_turns, zarr, zarr_turns, matrix, doors)}
 
 

@@ -3,7 +3,7 @@
 # and arrays with Caterva and python-blosc2.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
-#   PART           written read pipes append habits recovered records datasets arrays exchange chunks2 stores store_turns zarr
+#   PART           written read pipes append habits recovered records datasets arrays exchange plugins chunks2 stores store_turns zarr
 #                  zarr_turns matrix doors
 #                  (default: all)
 # The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` in the folder

@@ -22,7 +22,8 @@ from common import equal, expect
 TABLES = 220
 TREES = 24
 TENSORS = ("<f8", "<i4", "?", "<U3", "<c16", "S5")
-CASES = TABLES + TREES + len(TENSORS) + 2
+OBJECTS = 600
+CASES = TABLES + TREES + len(TENSORS) + OBJECTS + 3
 INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 WORDS = ("", "a", "né", "zwölf Wörter", "\u65e5\u672c", "comma, \"quote\"", "line\nend", "x" * 50, "\U0001f600")
 # Version 4.3 has neither null masks, `utf8`, missing complex numbers nor attributes, and tables are only files.
@@ -38,6 +39,9 @@ def run(tally, blpk, reference, place):
         tally.case("tree %d" % seed, tree, blpk, place, seed)
     for dtype in TENSORS:
         tally.case("tensor of %s" % dtype, tensor, blpk, place, dtype)
+    for seed in range(OBJECTS):
+        tally.case("objects %d" % seed, objects, blpk, place, seed)
+    tally.case("objects that refer to others", references, blpk, place)
     tally.case("delta after shuffle", delta_after_shuffle, blpk, place)
     tally.case("bare chunk", bare_chunk, blpk, place)
 
@@ -342,6 +346,62 @@ def tensor(blpk, place, dtype):
         expect(found.dtype == array.dtype and found.shape == array.shape and (found == array).all(), save.__name__)
         facts = blpk.info(path)
         equal(facts["shape"], list(array.shape), "shape by %s" % save.__name__)
+
+
+def some_object(rng, depth=0):
+    """Any value that python-blosc2 stores in MessagePack."""
+    leaves = (lambda: None, lambda: rng.random() < 0.5, lambda: rng.randrange(-2**63, 2**63), lambda: 2**64 - 1,
+              lambda: rng.choice([0.5, -1e300, math.inf, math.nan]), lambda: rng.choice(WORDS), lambda: rng.choice([b"", b"a\0", b"\xff"]),
+              lambda: complex(rng.random(), -1), lambda: {rng.randrange(9)}, lambda: numpy.int16(rng.randrange(99)))
+    nested = (lambda: [some_object(rng, depth + 1) for _ in range(rng.randrange(4))],
+              lambda: tuple(some_object(rng, depth + 1) for _ in range(rng.randrange(3))),
+              lambda: {rng.choice(WORDS): some_object(rng, depth + 1) for _ in range(rng.randrange(3))})
+    return rng.choice(leaves + nested if depth < 3 else leaves)()
+
+
+def objects(blpk, place, seed):
+    """A frame of an ObjectArray, BatchArray or ListArray, in a file of its own or in a tree: a table of one column."""
+    rng = random.Random(seed)
+    is_in_tree = seed % 7 == 0
+    path = str(place.folder() / "o.b2frame")
+    where = {} if is_in_tree else {"urlpath": path, "mode": "w", "contiguous": True}
+    if rng.random() < 0.5:
+        where["cparams"] = blosc2.CParams(codec=rng.choice(CODECS[1:]), clevel=rng.choice([1, 9]))
+    count = rng.choice([0, 1, 5, 40, 300])
+    if seed % 3 == 0:
+        made = blosc2.ObjectArray(**where)
+        wanted = [some_object(rng) for _ in range(count)]
+        made.extend(wanted)
+    elif seed % 3 == 1:
+        made = blosc2.BatchArray(items_per_block=rng.choice([None, 1, 7]), **where)
+        wanted = []
+        while len(wanted) < count:
+            batch = [some_object(rng) for _ in range(rng.choice([1, 3, 50]))]
+            made.append(batch)
+            wanted += batch
+    else:
+        draw = rng.choice([lambda: rng.randrange(-9, 9), lambda: rng.choice([None, 3])])
+        made = blosc2.ListArray(item_spec=blosc2.int64(nullable=True), nullable=True, **where)
+        wanted = [rng.choice([None, [], [draw() for _ in range(rng.randrange(9))]]) for _ in range(count)]
+        made.extend(wanted)
+        made.flush()
+    if is_in_tree:
+        path = str(place.folder() / "o.b2z")
+        with blosc2.TreeStore(path, mode="w") as store:
+            store["/dir/o"] = made
+        path += "/dir/o"
+    lines = blpk.ok("export", path, "-", "--to", "jsonl").decode().splitlines()
+    equal([json.loads(line) for line in lines], [{"value": as_json(one)} for one in wanted], "objects of %s" % path)
+    expect(b": ok," in blpk.ok("verify", path), "verify of", path)
+
+
+def references(blpk, place):
+    """A frame within a value, and a lazy expression, are named, and nothing is made up in their place."""
+    path = str(place.folder() / "r.b2frame")
+    made = blosc2.ObjectArray(urlpath=path, mode="w", contiguous=True)
+    made.append(blosc2.arange(10))
+    ran = blpk.status(5, "export", path, "-", "--to", "jsonl")
+    expect(b"a frame within a value" in ran.stderr, ran.stderr)
 
 
 def delta_after_shuffle(blpk, place):
