@@ -58,8 +58,8 @@ pub fn settings([a, b, c, typesize]: &[u8; 4]) -> Blosc2Settings {
         Compressor::Zlib,
         Compressor::Zstd,
     ];
-    use FilterStep::{Bitshuffle, Delta, Shuffle};
-    const PIPELINES: [&[FilterStep]; 7] = [
+    use FilterStep::{Bitshuffle, Bytedelta, Delta, Shuffle};
+    const PIPELINES: [&[FilterStep]; 10] = [
         &[],
         &[Shuffle],
         &[Bitshuffle],
@@ -67,11 +67,14 @@ pub fn settings([a, b, c, typesize]: &[u8; 4]) -> Blosc2Settings {
         &[Delta, Shuffle],
         &[Delta, Bitshuffle, Shuffle],
         &[Bitshuffle, Bitshuffle, Shuffle, Shuffle],
+        &[Shuffle, Bytedelta { streams: 0 }],
+        &[Bitshuffle, Bytedelta { streams: 3 }],
+        &[Delta, Bytedelta { streams: 1 }, Shuffle],
     ];
     Blosc2Settings::default()
         .compressor(COMPRESSORS[usize::from(a % 5)])
         .level(b % 10)
-        .filters(FilterPipeline::new(PIPELINES[usize::from(b / 10 % 7)]).expect("sound"))
+        .filters(FilterPipeline::new(PIPELINES[usize::from(b / 10 % 10)]).expect("sound"))
         .typesize((*typesize).max(1))
         .blocksize((*c > 0).then(|| u32::from(*c) * u32::from(a / 5 + 1)))
 }
