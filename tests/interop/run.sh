@@ -50,6 +50,14 @@ if [[ $# -lt 2 || " ${*:2} " == *" zarr"* || " ${*:2} " =~ " "(matrix|doors)" " 
         environment python3 "$venv-zarr$version" "$here/requirements-zarr$version.txt"
         export "BLPK_ZARR$version=$venv-zarr$version/bin/python"
     done
+    # The newest needs a newer Python than bcolz has wheels for.
+    for python in python3.14 python3.13 python3.12; do
+        if "$python" -c '' 2> /dev/null; then
+            environment "$python" "$venv-zarr34" "$here/requirements-zarr34.txt"
+            export BLPK_ZARR34=$venv-zarr34/bin/python
+            break
+        fi
+    done
 fi
 
 # First on the path: some systems have a sitecustomize of their own, which

@@ -1,4 +1,4 @@
-//! Data types of version 3, in the spelling of zarr-python 3.1 and of the specification.
+//! Data types of version 3, in the spelling of zarr-python 3.4 and of the specification. `struct` is written, `structured` only read.
 //!
 //! | data type | dtype |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `null_terminated_bytes` with `length_bytes` | bytes (`S`) |
 //! | `fixed_length_utf32` with `length_bytes` | text (`U`) |
 //! | `numpy.datetime64`, `numpy.timedelta64` with `unit` and `scale_factor` | `M8`, `m8` |
-//! | `struct`, `structured` with `fields` | packed fields |
+//! | `struct` with `fields`; `structured`, as zarr-python 3.1 writes it | packed fields |
 //!
 //! The byte order is not part of the data type: the codec `bytes` gives it.
 
@@ -127,7 +127,7 @@ pub(super) fn write(dtype: &DType) -> Result<Value> {
         Kind::Void => named("raw_bytes", json!({ "length_bytes": bytes })),
         Kind::Datetime(unit) => named("numpy.datetime64", unit_of(unit)),
         Kind::Timedelta(unit) => named("numpy.timedelta64", unit_of(unit)),
-        Kind::Struct(of) => named("structured", json!({ "fields": write_fields(of)? })),
+        Kind::Struct(of) => named("struct", json!({ "fields": write_fields(of)? })),
         _ => {
             return Err(cannot_store(
                 dtype,
@@ -154,7 +154,7 @@ fn write_fields(of: &Struct) -> Result<Vec<Value>> {
                 "fields that are arrays have no data type",
             ));
         }
-        Ok(json!([field.name, write(&field.dtype)?]))
+        Ok(json!({ "name": field.name, "data_type": write(&field.dtype)? }))
     };
     of.fields.iter().map(each).collect()
 }

@@ -109,14 +109,12 @@ fn object(members: Vec<(&'static str, Value)>, attributes: &str) -> Result<Strin
     Ok(text)
 }
 
-/// The codec `bytes`, with the byte order of elements that have one.
+/// The codec `bytes`, with the byte order of elements that have one. Fields are little-endian.
 fn bytes_codec(dtype: &DType) -> Value {
-    match (
-        dtype3::has_order(dtype) && dtype.fields().is_none(),
-        dtype.order(),
-    ) {
+    let is_big = dtype.order() == ByteOrder::Big && dtype.fields().is_none();
+    match (dtype3::has_order(dtype), is_big) {
         (false, _) => json!({ "name": "bytes" }),
-        (_, ByteOrder::Big) => json!({ "name": "bytes", "configuration": { "endian": "big" } }),
+        (_, true) => json!({ "name": "bytes", "configuration": { "endian": "big" } }),
         _ => json!({ "name": "bytes", "configuration": { "endian": "little" } }),
     }
 }
