@@ -15,13 +15,20 @@ from kit.report import MARK, NOTE, compared, means, noted, table
 SIMD = {"RUSTFLAGS": "-C target-feature=+avx2"}
 
 
-def of_runs(*build, small, simd=False):
-    """A program that prints its runs; `small` are words that select a few cases."""
+def of_runs(*build, small, simd=False, more=lambda setting: {}):
+    """A program that prints its runs; `small` are words that select a few cases, `more` gives environment variables."""
     def measured(setting):
+        env = more(setting)
         program = setting.built(*build, env=SIMD if simd and not setting.quick else None)
-        env = {"ROUNDS": str(setting.rounds), **setting.size({}, {"MIB": "16"})}
+        env = {"ROUNDS": str(setting.rounds), **env, **setting.size({}, {"MIB": "16"})}
         return printed([program, *setting.size([], small)], env)
     return measured
+
+
+def c_blosc2(setting):
+    """The C library that python-blosc2 brings."""
+    path = "import blosc2, pathlib; print(pathlib.Path(blosc2.__file__).parent / 'lib' / 'libblosc2.so')"
+    return {"BLOSC2_LIBRARY": subprocess.run([setting.python("blosc2"), "-c", path], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()}
 
 
 def is_stored(cell):
@@ -122,7 +129,7 @@ ENGINES = ("--manifest-path", "benches/engines/Cargo.toml")
 BENCHES = [
     Bench("chunk", "benchmarks/chunks.md", of_runs(*BENCH, "chunk", small=["Ramp", "byte"], simd=True), of_chunks,
           (("benchmarks/aims.md", "targets-chunk", targets),)),
-    Bench("chunk2", "benchmarks/chunks.md", of_runs("--features", "blosc2-rs", "--bench", "chunk2", small=["Ramp", "byte"], simd=True),
+    Bench("chunk2", "benchmarks/chunks.md", of_runs(*BENCH, "chunk2", small=["Ramp", "byte"], simd=True, more=c_blosc2),
           of_chunks, (("benchmarks/aims.md", "targets-chunk2", targets),)),
     Bench("calls", "benchmarks/chunks.md", of_runs("-p", "blosc1", "--bench", "calls", small=["lz4", "Walk", "4 KiB"], simd=True),
           lambda found: compared(found["cells"], "µs")),
