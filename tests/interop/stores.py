@@ -23,7 +23,7 @@ TABLES = 220
 TREES = 24
 TENSORS = ("<f8", "<i4", "?", "<U3", "<c16", "S5")
 OBJECTS = 600
-CASES = TABLES + TREES + len(TENSORS) + OBJECTS + 3
+CASES = TABLES + TREES + len(TENSORS) + OBJECTS + 4
 INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 WORDS = ("", "a", "né", "zwölf Wörter", "\u65e5\u672c", "comma, \"quote\"", "line\nend", "x" * 50, "\U0001f600")
 # Version 4.3 has neither null masks, `utf8`, missing complex numbers nor attributes, and tables are only files.
@@ -42,6 +42,7 @@ def run(tally, blpk, reference, place):
     for seed in range(OBJECTS):
         tally.case("objects %d" % seed, objects, blpk, place, seed)
     tally.case("objects that refer to others", references, blpk, place)
+    tally.case("indexes", indexes, blpk, place)
     tally.case("delta after shuffle", delta_after_shuffle, blpk, place)
     tally.case("bare chunk", bare_chunk, blpk, place)
 
@@ -402,6 +403,23 @@ def references(blpk, place):
     made.append(blosc2.arange(10))
     ran = blpk.status(5, "export", path, "-", "--to", "jsonl")
     expect(b"a frame within a value" in ran.stderr, ran.stderr)
+
+
+def indexes(blpk, place):
+    """`append` drops indexes that a user has made, and names them; the summary comes back by itself."""
+    path, rows = str(place.folder() / "i.b2z"), place.folder() / "rows.csv"
+    kind = dataclasses.make_dataclass("Row", [(name, int, blosc2.field(blosc2.int64())) for name in ("id", "n")])
+    table = blosc2.CTable(kind, urlpath=path, mode="w")
+    table.extend([(number, number * 7 % 10) for number in range(1000)])
+    table.create_index("n")
+    table.create_index("id", kind=blosc2.IndexKind.FULL)
+    table.close()
+    rows.write_text("id,n\n1000,3\n")
+    said = blpk.status(0, "append", path, str(rows)).stderr.decode()
+    expect("the index full of column id" in said and "the index bucket of column n" in said, said)
+    equal(said.count("the index"), 2, said)
+    table = blosc2.CTable.open(path)
+    equal((len(table), len(table.indexes), len(table.where("n == 3"))), (1001, 0, 101), "rows")
 
 
 def delta_after_shuffle(blpk, place):

@@ -258,8 +258,14 @@ impl Append {
         };
         let done: bloscpack::Result<u64> = import();
         let added = done.about(&new.made_from(&file))?;
+        let dropped = table.dropped_indexes().to_vec();
         let all = table.finish().about(&new)?;
         held.replace(new, session)?;
+        for (column, kind) in dropped {
+            session.warning(format_args!(
+                "{name}: the index {kind} of column {column} was dropped; CTable.create_index of python-blosc2 makes it again"
+            ));
+        }
         session.done(format_args!(
             "{from}, {}, appended to {name}, which now has {},",
             count(added, "row"),

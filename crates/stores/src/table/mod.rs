@@ -19,7 +19,7 @@ pub(super) use items::METALAYERS as ITEMS;
 pub(super) use schema::{Layout, Nulls};
 pub(super) use sentinel::Sentinel;
 
-use super::{FrameStore, META, join};
+use super::{FrameStore, INDEXES, META, join};
 use crate::error::{at, damaged, not_found, over_limit, unsupported};
 use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
@@ -235,6 +235,27 @@ impl StoreTable {
         let names = frame.vlmetalayers();
         let pairs = names.map(|name| Ok((name.to_owned(), layer(&frame, name, &path)?)));
         pairs.collect()
+    }
+
+    /// The indexes that a user of python-blosc2 has made, as names of columns and kinds, such as `full`. The summaries that it
+    /// makes by itself are left out.
+    #[must_use]
+    pub fn indexes(&self) -> Vec<(String, String)> {
+        let folder = join(&self.path, INDEXES);
+        let files = self.tree.members.keys().filter_map(|path| {
+            let (column, file) = path
+                .strip_prefix(&folder)?
+                .strip_prefix('/')?
+                .rsplit_once('/')?;
+            let (kind, _) = file.split_once('.')?;
+            let mut columns = self.columns.iter();
+            let column = columns.find(|found| found.path == column)?;
+            Some((column.name.clone(), kind.to_owned()))
+        });
+        let mut indexes: Vec<_> = files.filter(|(_, kind)| kind != "summary").collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        indexes
     }
 
     /// Whether each of these positions is a row.

@@ -35,8 +35,8 @@ struct Opening<'a> {
 impl TableWriter {
     /// Opens the table at `path` in the directory `root` of a store, to add rows to it.
     ///
-    /// The directory is changed at once, not atomically: deleted rows at the end of the table are dropped, and its indexes are
-    /// removed, because they would be out of date. Use a copy of the store, such as one from
+    /// The directory is changed at once, not atomically: deleted rows at the end of the table are dropped, and its
+    /// [indexes](Self::dropped_indexes) are removed, because they would be out of date. Use a copy of the store, such as one from
     /// [`unpack_store`](crate::unpack_store).
     ///
     /// `settings` sets the compression of null masks that the new rows may require; all other arrays keep theirs.
@@ -106,6 +106,7 @@ impl TableWriter {
             rows: table.rows(),
             options: options.clone(),
             kinds: table.columns().to_vec(),
+            dropped_indexes: table.indexes(),
             is_new: false,
             attributes: Vec::new(),
         })

@@ -67,6 +67,8 @@ pub struct TableWriter {
     pub(super) options: Options,
     /// The description of the columns.
     pub(super) kinds: Vec<StoreColumn>,
+    /// The indexes that the table had.
+    pub(super) dropped_indexes: Vec<(String, String)>,
     /// Whether the table has no description yet.
     pub(super) is_new: bool,
     /// The user's attributes of a new table.
@@ -118,6 +120,7 @@ impl TableWriter {
             rows: 0,
             options: Options::new(),
             kinds: columns.to_vec(),
+            dropped_indexes: Vec::new(),
             is_new: true,
             attributes: Vec::new(),
         })
@@ -129,6 +132,13 @@ impl TableWriter {
     pub fn attributes(mut self, attributes: Vec<(String, Value)>) -> Self {
         self.attributes = attributes;
         self
+    }
+
+    /// The [indexes](crate::StoreTable::indexes) that the table had when it was [opened](Self::open). python-blosc2 has to make
+    /// them again.
+    #[must_use]
+    pub fn dropped_indexes(&self) -> &[(String, String)] {
+        &self.dropped_indexes
     }
 
     /// The columns, in the order of [`append`](Self::append).
