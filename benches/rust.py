@@ -118,6 +118,11 @@ def data_of_records(setting, _):
         subprocess.run([ROOT / "benches" / "records" / "data.sh", BASE / "records"], check=True)
 
 
+def arrays(setting, _):
+    program = ROOT / "benches" / "filters" / "arrays.py"
+    subprocess.run([setting.python("netcdf4"), program, f"{setting.folder}/arrays"], check=True)
+
+
 def chunks_of_engines(setting, program):
     run([program, "make", f"{setting.folder}/engines.bin", *setting.size([], ["20"])])
 
@@ -126,11 +131,13 @@ def chunks_of_engines(setting, program):
 BENCH = ("--features", "tokio", "--bench")
 RECORDS = ("--manifest-path", "benches/records/Cargo.toml")
 ENGINES = ("--manifest-path", "benches/engines/Cargo.toml")
+FILTERS = ("--manifest-path", "benches/filters/Cargo.toml")
 BENCHES = [
     Bench("chunk", "benchmarks/chunks.md", of_runs(*BENCH, "chunk", small=["Ramp", "byte"], simd=True), of_chunks,
           (("benchmarks/aims.md", "targets-chunk", targets),)),
     Bench("chunk2", "benchmarks/chunks.md", of_runs(*BENCH, "chunk2", small=["Ramp", "byte"], simd=True, more=c_blosc2),
           of_chunks, (("benchmarks/aims.md", "targets-chunk2", targets),)),
+    Bench("bytedelta", "benchmarks/chunks.md", text(FILTERS, "{folder}/arrays", before=arrays), lines),
     Bench("calls", "benchmarks/chunks.md", of_runs("-p", "blosc1", "--bench", "calls", small=["lz4", "Walk", "4 KiB"], simd=True),
           lambda found: compared(found["cells"], "µs")),
     Bench("aio", "async.md", of_runs(*BENCH, "aio", small=["1024 KiB"]), of_aio),
