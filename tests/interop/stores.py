@@ -349,15 +349,28 @@ def tensor(blpk, place, dtype):
         equal(facts["shape"], list(array.shape), "shape by %s" % save.__name__)
 
 
+def can_store(value):
+    """Whether this version of python-blosc2 stores a value: 4.9 has neither complex numbers nor sets."""
+    try:
+        blosc2.ObjectArray().append(value)
+    except TypeError:
+        return False
+    return True
+
+
 def some_object(rng, depth=0):
     """Any value that python-blosc2 stores in MessagePack."""
     leaves = (lambda: None, lambda: rng.random() < 0.5, lambda: rng.randrange(-2**63, 2**63), lambda: 2**64 - 1,
-              lambda: rng.choice([0.5, -1e300, math.inf, math.nan]), lambda: rng.choice(WORDS), lambda: rng.choice([b"", b"a\0", b"\xff"]),
-              lambda: complex(rng.random(), -1), lambda: {rng.randrange(9)}, lambda: numpy.int16(rng.randrange(99)))
+              lambda: rng.choice([0.5, -1e300, math.inf, math.nan]), lambda: rng.choice(WORDS), lambda: rng.choice([b"", b"a\0", b"\xff"]))
+    if HAS_SETS:
+        leaves += (lambda: complex(rng.random(), -1), lambda: {rng.randrange(9)}, lambda: numpy.int16(rng.randrange(99)))
     nested = (lambda: [some_object(rng, depth + 1) for _ in range(rng.randrange(4))],
               lambda: tuple(some_object(rng, depth + 1) for _ in range(rng.randrange(3))),
               lambda: {rng.choice(WORDS): some_object(rng, depth + 1) for _ in range(rng.randrange(3))})
     return rng.choice(leaves + nested if depth < 3 else leaves)()
+
+
+HAS_SETS = can_store({1})
 
 
 def objects(blpk, place, seed):
@@ -381,8 +394,8 @@ def objects(blpk, place, seed):
             made.append(batch)
             wanted += batch
     else:
-        draw = rng.choice([lambda: rng.randrange(-9, 9), lambda: rng.choice([None, 3])])
-        made = blosc2.ListArray(item_spec=blosc2.int64(nullable=True), nullable=True, **where)
+        draw = lambda: rng.choice([rng.randrange(-9, 9)] + [None] * HAS_SETS)
+        made = blosc2.ListArray(item_spec=blosc2.int64(**{"nullable": True} if HAS_SETS else {}), nullable=True, **where)
         wanted = [rng.choice([None, [], [draw() for _ in range(rng.randrange(9))]]) for _ in range(count)]
         made.extend(wanted)
         made.flush()
