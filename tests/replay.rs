@@ -53,6 +53,7 @@ targets! {
     // C-Blosc and C-Blosc2 have functions of the same names.
     #[cfg(not(feature = "blosc2-rs"))]
     blosc_chunk_differential,
+    blosc2_plug_ins,
     changed_file,
     dataset_dir,
     dataset_ops,

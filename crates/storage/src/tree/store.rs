@@ -63,7 +63,7 @@ pub struct Entry {
 /// methods return the error of [`read_only`](Self::read_only).
 ///
 /// ```
-/// use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, Store};
+/// use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, ReadAt, Store};
 /// use std::io;
 /// use std::sync::Arc;
 ///
