@@ -382,4 +382,4 @@ def one_of_corpus(blpk, one, folder, lists, refused):
             same(exported(blpk, out, folder / "ours.npy", name), wanted)
         (folder / "ours.npy").unlink(missing_ok=True)
         kind, wanted = ("tables", folder / "columns") if columns else ("arrays", folder / "a.npy")
-        lists.setdefault(kind + version, []).append("%s %s" % (out, wanted))
+        add(lists, kind + version, "%s %s" % (out, wanted), None if columns else numpy.load(wanted))
