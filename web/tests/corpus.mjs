@@ -10,8 +10,8 @@ const folder = path.resolve(process.argv[2] ?? path.join(root, "target/corpus"))
 const engine = await Engine.load();
 const digest = (bytes) => crypto.createHash("sha256").update(bytes).digest("hex");
 const wrong = [];
-// A filter whose code has three meanings, and one that is a plugin: chunks with them are refused, one by one.
-const FILTERS = ["caterva/filt_shuffle_meta.cat", "b2nd/b_bytedelta_c.b2nd"];
+// A filter whose code has three meanings: chunks with it are refused, one by one.
+const FILTERS = ["caterva/filt_shuffle_meta.cat"];
 // Its metadata states the shape of an array that the content does not have.
 const ODD = "bloscpack/d_meta_numpyish.blp";
 let [files, values, refused] = [0, 0, 0];
