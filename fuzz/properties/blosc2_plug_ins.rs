@@ -43,7 +43,7 @@ pub fn check(input: &[u8]) {
     let format = if is_plug_in { 6 } else { compressor };
     let starts = 32 + 4 * blocks;
     let ctbytes = starts + streams.len() as u32;
-    // Unsplit blocks, of which the second and third begin at the first or after a part of it.
+    // The blocks share the bytes of the first: the later ones begin where it does or inside it.
     let mut chunk = vec![5, 1, format << 5 | 0x15, typesize];
     for field in [blocksize * blocks, blocksize, ctbytes] {
         chunk.extend(field.to_le_bytes());

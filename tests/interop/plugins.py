@@ -190,7 +190,7 @@ def is_plane(peers, path, cell, itemsize, form, content):
 
 
 def lengths():
-    """Chunks that are no whole number of elements or streams, in frames without an array."""
+    """Chunks whose length is not a multiple of the element or of the streams, in frames without an array."""
     for steps in (KEPT[0][1], KEPT[2][1], KEPT[3][1]):
         for typesize, length in itertools.product((1, 2, 4, 8, 16), (1, 31, 129, 1000, 70_001, 262_147)):
             yield "length-%s-%d-%d" % (named(steps), typesize, length), is_frame, steps, typesize, length
@@ -207,7 +207,7 @@ def is_frame(peers, path, steps, typesize, length):
     schunk.append_data(data[:half])
     if data[half:]:
         schunk.append_data(data[half:])
-    # C-Blosc2 3.3.5 splits a single block into streams, although it is no whole number of elements, and does not read it.
+    # C-Blosc2 3.3.5 splits a single block even if its length is not a multiple of the element, and cannot read it back.
     try:
         expect(b"".join(schunk.decompress_chunk(number) for number in range(schunk.nchunks)) == data, "lost by python-blosc2")
     except RuntimeError:

@@ -65,12 +65,13 @@ const UNKNOWN: i32 = -1;
 /// Refuses features that C-Blosc2 reads differently, and blocks or streams outside the chunk.
 fn check(view: &ChunkView<'_>) -> Result<(), ChunkError> {
     let not_read = |what| Err(ChunkError::NotInEngine { what });
-    match view.format()? {
-        CompressorFormat::Snappy => return not_read("Snappy"),
-        CompressorFormat::Ndlz | CompressorFormat::Zfp => return not_read("plug-ins"),
-        _ => {}
+    let format = view.format()?;
+    if format == CompressorFormat::Snappy {
+        return not_read("Snappy");
     }
-    if view.filters.has_plug_in() {
+    if matches!(format, CompressorFormat::Ndlz | CompressorFormat::Zfp)
+        || view.filters.has_plug_in()
+    {
         return not_read("plug-ins");
     }
     if view.dictionary.is_some() {

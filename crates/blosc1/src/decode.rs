@@ -86,7 +86,7 @@ pub enum ShuffleMeta {
     Width,
 }
 
-/// What a chunk does not say about itself, but the frame around it does.
+/// What a decoder must know about a chunk that only the frame around it says.
 ///
 /// ```
 /// use blosc1::{BlockShape, ChunkContext, ChunkDecoder, ShuffleMeta};

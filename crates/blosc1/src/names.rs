@@ -236,7 +236,7 @@ impl CompressorFormat {
     }
 }
 
-/// The number in a chunk's flags of compressors that only the extended header tells apart.
+/// The number in the flags of every chunk that a plug-in compressed; the extended header says which plug-in.
 pub(super) const PLUG_IN: u8 = 6;
 
 impl fmt::Display for Compressor {

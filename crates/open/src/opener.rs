@@ -128,7 +128,7 @@ fn open_shared(
     if family == Some(Family::Frame) {
         let opened = match frame::open_source(source.clone(), options, warnings) {
             Ok(opened) => opened,
-            // Objects vary in length, and are no frame of chunks.
+            // The chunks of objects vary in length, so the frame reader refuses them.
             Err(_) if is_objects(&source, options) => return store::open_objects(source, options),
             Err(error) => return Err(error),
         };

@@ -32,7 +32,7 @@ pub(super) fn compress_with_room(
     Some(len)
 }
 
-/// What a plug-in needs to know besides the stream.
+/// What the decompressor of a plug-in needs besides the stream.
 #[derive(Clone, Copy)]
 #[cfg_attr(
     not(feature = "zfp"),

@@ -81,8 +81,8 @@ impl Cells {
         (side > 0 && size <= shape.items().into()).then_some(cells)
     }
 
-    /// The cells of NDMEAN, which are no longer than the block along any axis. `None` if C-Blosc2 refuses them: a side of 0 or
-    /// above 127, or a block that is shorter than a cell along the first axis only, where C-Blosc2 loses the places of cells.
+    /// The cells of NDMEAN, cut to the block along each axis. `None` if C-Blosc2 refuses them: a side of 0 or above 127, or a block
+    /// that is shorter than a cell along the first axis only, where C-Blosc2 loses the places of cells.
     pub fn fitted(shape: BlockShape, side: u8) -> Option<Self> {
         let side = i8::try_from(side).ok().filter(|side| *side > 0)?;
         let sides = shape

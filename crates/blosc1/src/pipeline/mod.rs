@@ -75,7 +75,7 @@ pub enum FilterStep {
     /// Number 33, NDMEAN: replaces floating-point numbers of 4 or 8 bytes by the mean of their cell, and groups them as
     /// [`Cells`](Self::Cells) does. This is lossy, and is only read.
     CellMeans {
-        /// The length of a cell along each axis, in elements; 1 to 127. Cells are no longer than the block.
+        /// The length of a cell along each axis, in elements; 1 to 127. A shorter axis of the block has one cell.
         side: u8,
     },
     /// Number 34: the first version of [`Bytedelta`](Self::Bytedelta), which is only read.

@@ -1,7 +1,7 @@
 //! The filters truncated precision and truncated integers, which set the lowest bits of numbers to zero. They cannot be undone.
 
-/// The bits of a number of `typesize` bytes that may be kept: those of a mantissa, or of an integer. `None` if there is no such
-/// type.
+/// The number of bits that can be truncated: those of the mantissa of a float, all of an integer. `None` if no such type has
+/// `typesize` bytes.
 pub(crate) const fn all_bits(is_float: bool, typesize: u8) -> Option<u8> {
     match (is_float, typesize) {
         (true, 4) => Some(23),

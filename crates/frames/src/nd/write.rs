@@ -23,7 +23,7 @@ use bloscpack_storage::parallel;
 use bytes::Bytes;
 use std::ops::Range;
 
-/// Bytes of the sample that decides the filters: enough for a guess, and not so many that they delay a small array.
+/// The least and the most bytes that are compressed to choose the filters. Fewer bytes say little; more delay small arrays.
 const LEAST_OF_SAMPLE: usize = 4 << 10;
 const MOST_OF_SAMPLE: usize = 512 << 10;
 /// Bytedelta is used if it leaves at most this many hundredths of the size.

@@ -80,7 +80,7 @@ pub struct StoreTable {
     columns: Vec<StoreColumn>,
     computed: Vec<ComputedColumn>,
     schema: String,
-    /// Which positions are rows; `None` for objects, all of which are.
+    /// Which positions are rows; `None` if all are, as in arrays of objects.
     valid: Option<NdArray>,
     positions: u64,
     rows: u64,
