@@ -1,7 +1,7 @@
 //! [`FrameBuilder`]: the settings of a new frame.
 
-use super::Frame;
 use super::metalayers::{check_layer, vlmetalayer_chunk};
+use super::{Frame, VaryingFrame};
 use crate::coder::{codec_id, settings};
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
@@ -61,6 +61,8 @@ pub struct FrameBuilder {
     metalayers: Metalayers,
     vlmetalayers: Metalayers,
     initial: InitialChunks,
+    /// Whether chunks and blocks may have any length.
+    varies: bool,
     options: Options,
 }
 
@@ -125,6 +127,7 @@ impl FrameBuilder {
             metalayers: Metalayers::new(),
             vlmetalayers: Metalayers::new(),
             initial: InitialChunks::Special(0, ChunkPlace::Zeros),
+            varies: false,
             options: Options::default(),
         }
     }
@@ -329,6 +332,17 @@ impl FrameBuilder {
         Ok(Frame::new(Box::new(storage), meta, &self.options))
     }
 
+    /// Creates a contiguous frame in a new file at this path, for chunks of any length. The sizes of chunks and blocks in this
+    /// builder, and its filters, have no effect.
+    ///
+    /// # Errors
+    /// Returns the errors of [`create`](Self::create).
+    pub fn create_varying(mut self, path: impl AsRef<Path>) -> Result<VaryingFrame> {
+        (self.varies, self.blocksize) = (true, None);
+        self.filters = blosc1::Filter::None.into();
+        self.create(path).map(VaryingFrame::of)
+    }
+
     /// Creates a contiguous frame without chunks in memory. [`Frame::to_bytes`] returns its bytes.
     ///
     /// # Errors
@@ -385,7 +399,7 @@ impl FrameBuilder {
             section_len: 0,
             typesize: self.typesize,
             blocksize: self.blocksize.unwrap_or(0),
-            chunk_size: Some(self.chunk_size),
+            chunk_size: Some(self.chunk_size).filter(|_| !self.varies),
             codec,
             level,
             split_mode: SPLIT_AS_IN_BLOSC1,

@@ -140,7 +140,7 @@ impl Frame {
         if !self.changed {
             return Ok(());
         }
-        if !self.meta.places.is_empty() {
+        if !self.meta.places.is_empty() && self.meta.header.chunk_size.is_some() {
             self.meta.header.flags = FrameHeader::FLAGS;
         }
         self.poisoned = true;
@@ -170,14 +170,10 @@ impl Frame {
     pub fn set_filters(&mut self, filters: impl Into<FilterPipeline>) -> Result<()> {
         self.begin()?;
         let filters = filters.into();
-        let before = (self.meta.header.filters, self.meta.header.filters_meta);
-        let header = &mut self.meta.header;
+        let mut header = self.meta.header.clone();
         (header.filters, header.filters_meta) = (filters.ids(), filters.metas());
-        let checked = settings(header).and_then(|settings| Ok(Blosc2Encoder::new(settings)?));
-        if let Err(error) = checked {
-            (self.meta.header.filters, self.meta.header.filters_meta) = before;
-            return Err(error);
-        }
+        Blosc2Encoder::new(settings(&header)?)?;
+        self.meta.header = header;
         self.coder.drop_encoders();
         Ok(())
     }

@@ -84,7 +84,7 @@ impl Frame {
             return Self::edit_store(origin.io(DiskStore::open(path))?, options);
         }
         let (folder, name) = origin.io(Disk::of(path))?;
-        edit(folder, &name, origin, options)
+        edit(folder, &name, origin, options, Sizes::Fixed)
     }
 
     /// Opens the contiguous frame in the file `name` of a folder for reading and changing it.
@@ -95,7 +95,8 @@ impl Frame {
     where
         F: Folder<File: 'static> + 'static,
     {
-        edit(folder, name, Origin::target(Some(Path::new(name))), options)
+        let origin = Origin::target(Some(Path::new(name)));
+        edit(folder, name, origin, options, Sizes::Fixed)
     }
 
     /// Opens a contiguous frame for reading from any source that can be read at any position: a file, bytes, a range of a
@@ -117,6 +118,13 @@ impl Frame {
     /// Returns the errors of [`open`](Self::open).
     pub fn read_with(source: impl ReadAt + 'static, options: &Options) -> Result<Self> {
         read(source, Origin::source(None), options)
+    }
+
+    /// Opens the contiguous frame in a file for changing it; its chunks and blocks may have any length.
+    pub(crate) fn edit_varying(path: &Path, options: &Options) -> Result<Self> {
+        let origin = Origin::target(Some(path));
+        let (folder, name) = origin.io(Disk::of(path))?;
+        edit(folder, &name, origin, options, Sizes::Varying)
     }
 
     /// Opens a contiguous frame whose chunks and blocks may have any length. Methods of `Frame` can read only its metadata.
@@ -153,12 +161,19 @@ fn read(source: impl ReadAt + 'static, origin: Origin, options: &Options) -> Res
 }
 
 /// Opens a contiguous frame for reading and changing it.
-fn edit<F>(folder: F, name: &OsStr, origin: Origin, options: &Options) -> Result<Frame>
+fn edit<F>(
+    folder: F,
+    name: &OsStr,
+    origin: Origin,
+    options: &Options,
+    sizes: Sizes,
+) -> Result<Frame>
 where
     F: Folder<File: 'static> + 'static,
 {
     let held = origin.io(JournaledFile::open(folder, name, &options.lock_timeout))?;
-    let meta = read_contiguous(held.file(), &origin, &options.limits)?;
+    let meta = FrameMeta::read_as(held.file(), &origin, &options.limits, sizes)?;
+    let meta = contiguous(meta)?;
     let storage = FileStorage::new(held, origin, &meta)?;
     Ok(Frame::new(Box::new(storage), meta, options))
 }

@@ -14,22 +14,25 @@
 //! `docs/format-stores.md`, "Chunks and frames of varying length", describes where python-blosc2 uses them.
 
 use super::Frame;
+use crate::coder::settings;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
-use crate::wire::header::FrameHeader;
-use blosc1::{ChunkHeader, HEADER_LEN};
+use crate::wire::header::{FrameHeader, VARYING_FLAGS};
+use blosc1::{Blosc2Encoder, ChunkHeader, HEADER_LEN};
 use bloscpack::Options;
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::ReadAt;
+use std::path::Path;
 
 /// Bytes of a chunk header with its extension.
 const EXTENDED_LEN: usize = 32;
 /// The versions of chunks with blocks of varying length and of ordinary chunks.
 const VARYING: u8 = 6;
 const ORDINARY: u8 = 5;
-/// The flag for blocks that are not split into streams.
+/// The flags for data that is not compressed, and for blocks that are not split into streams.
+const PURE_COPY: u8 = 0x02;
 const UNSPLIT: u8 = 0x10;
 /// The bit of byte 31 for a dictionary after the table of blocks.
 const DICTIONARY: u8 = 0x01;
@@ -39,7 +42,26 @@ const FLAGS2_AT: usize = 30;
 /// A frame whose chunks and blocks may have any length. python-blosc2 writes them in stores: one object in each chunk, or a
 /// batch of them with one block for each group of objects.
 ///
-/// It can only be read, and only from contiguous frames.
+/// The frame is contiguous. [`FrameBuilder::create_varying`](crate::FrameBuilder::create_varying) creates one.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_frames::{Frame, VaryingFrame};
+/// # let temp = tempfile::tempdir()?;
+/// # let path = temp.path().join("texts.b2b");
+/// let mut frame = Frame::builder(1, 1).create_varying(&path)?;
+/// frame.append(&[b"a batch of", b"two blocks"])?;
+/// frame.append(&[&[b'x'; 1000]])?;
+/// frame.flush()?;
+/// drop(frame);
+///
+/// let mut frame = VaryingFrame::edit(&path, &Options::new())?;
+/// assert_eq!(frame.blocks(0)?, [b"a batch of", b"two blocks"]);
+/// frame.truncate(1)?;
+/// frame.flush()?;
+/// assert_eq!(frame.frame().chunks(), 1);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct VaryingFrame {
     /// Gives the metadata and the places of chunks. It has no chunk size, and cannot read chunks.
@@ -47,13 +69,126 @@ pub struct VaryingFrame {
 }
 
 impl VaryingFrame {
+    /// The frame, which has no chunk size.
+    pub(super) fn of(frame: Frame) -> Self {
+        Self { frame }
+    }
+
+    /// Opens the frame in a file for reading and changing it. The frame stays locked until it is dropped.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Frame::edit`].
+    pub fn edit(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let mut frame = Frame::edit_varying(path.as_ref(), options)?;
+        frame.meta.header.chunk_size = None;
+        Ok(Self::of(frame))
+    }
+
+    /// Compresses these blocks and appends them as one chunk. The chunk is written at once, and becomes part of the frame with
+    /// the next [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for no blocks, an empty block, and 2 GiB of data or more; the
+    /// errors of [`Frame::append`].
+    pub fn append(&mut self, blocks: &[&[u8]]) -> Result<()> {
+        self.frame.begin()?;
+        let (chunk, nbytes) = self.encoded(blocks)?;
+        let number = self.frame.chunks();
+        check_chunk_len(part(number), nbytes.into(), &self.frame.coder.limits)?;
+        let place = ChunkPlace::At(self.frame.storage.put(&chunk)?);
+        self.frame.insert_place(number, place, nbytes.into())
+    }
+
+    /// Removes all chunks after the first `chunks`. Those must not have been added since the last [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// Returns the errors of [`Frame::remove`], and those of [`blocks`](Self::blocks) for the last chunks.
+    pub fn truncate(&mut self, chunks: u64) -> Result<()> {
+        self.frame.begin()?;
+        while self.frame.chunks() > chunks {
+            let number = self.frame.chunks() - 1;
+            let header = self.stored(number)?;
+            let nbytes = u32_at(&header, 4).unwrap_or_default();
+            let content = self.frame.content_len();
+            let left = content.checked_sub(nbytes.into());
+            let left = left.ok_or_else(|| damaged(number, "nbytes", nbytes, content))?;
+            self.frame.meta.header.content_len = left;
+            let place = self.frame.meta.places.pop();
+            self.frame.discard(place.unwrap_or(ChunkPlace::Zeros))?;
+        }
+        Ok(())
+    }
+
+    /// Sets a metalayer in the trailer.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Frame::set_vlmetalayer`].
+    pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.frame.set_vlmetalayer(name, bytes)
+    }
+
+    /// Makes all changes since the last flush permanent, atomically.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Frame::flush`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.frame.meta.header.flags = match self.frame.chunks() {
+            0 => FrameHeader::FLAGS,
+            _ => VARYING_FLAGS,
+        };
+        self.frame.flush()
+    }
+
+    /// A chunk of these blocks, and the number of uncompressed bytes.
+    fn encoded(&self, blocks: &[&[u8]]) -> Result<(Vec<u8>, u32)> {
+        let too_long = || Error::usage("a chunk contains less than 2 GiB of data");
+        let (mut head, mut starts, mut body) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut total, table) = (0u32, blocks.len().checked_mul(4).ok_or_else(too_long)?);
+        for block in blocks {
+            let len = u32::try_from(block.len()).map_err(|_| too_long())?;
+            let sum = total.checked_add(len).filter(|_| len > 0);
+            total = sum.ok_or_else(too_long)?;
+            let mut chunk = Vec::new();
+            let settings = settings(&self.frame.meta.header)?.blocksize(Some(len));
+            Blosc2Encoder::new(settings)?.encode(block, &mut chunk)?;
+            starts.push(EXTENDED_LEN + table + body.len());
+            body.extend(len.to_le_bytes());
+            let stream = only_stream(&chunk);
+            body.extend_from_slice(stream.unwrap_or(block));
+            // The flags of a chunk that is not compressed do not name the compressor.
+            if stream.is_some() || head.is_empty() {
+                chunk.truncate(EXTENDED_LEN);
+                head = chunk;
+            }
+        }
+        let mut chunk = head;
+        let len = EXTENDED_LEN + table + body.len();
+        let len = i32::try_from(len).map_err(|_| too_long())?;
+        let count = u32::try_from(blocks.len()).map_err(|_| too_long())?;
+        let fields = [total.to_le_bytes(), count.to_le_bytes(), len.to_le_bytes()];
+        let [version, _, flags, ..] = chunk.as_mut_slice() else {
+            return Err(Error::usage("a chunk without blocks"));
+        };
+        (*version, *flags) = (VARYING, *flags & !PURE_COPY | UNSPLIT);
+        let changed = [(4, fields.concat()), (FLAGS2_AT, vec![1, 0])];
+        for (at, bytes) in changed {
+            let to = chunk.iter_mut().skip(at);
+            to.zip(bytes).for_each(|(to, from)| *to = from);
+        }
+        for start in starts {
+            let start = u32::try_from(start).map_err(|_| too_long())?;
+            chunk.extend(start.to_le_bytes());
+        }
+        chunk.extend(body);
+        Ok((chunk, total))
+    }
+
     /// Opens a frame for reading, whether or not its chunks vary in length. Reads only the metadata.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::read_with`].
     pub fn open(source: Box<dyn ReadAt>, options: &Options) -> Result<Self> {
-        let frame = Frame::read_varying(source, options)?;
-        Ok(Self { frame })
+        Frame::read_varying(source, options).map(Self::of)
     }
 
     /// The frame. If it [varies](Self::varies), only its metadata can be read.
@@ -145,6 +280,16 @@ fn damaged(
     expected: impl std::fmt::Display,
 ) -> Error {
     part(number).damaged(None, field, found, expected)
+}
+
+/// The only stream of an ordinary chunk of one block. `None` if the chunk has none, because it did not become shorter.
+fn only_stream(chunk: &[u8]) -> Option<&[u8]> {
+    let [_, _, flags, ..] = chunk else {
+        return None;
+    };
+    let start = u32_at(chunk, EXTENDED_LEN).filter(|_| flags & PURE_COPY == 0)?;
+    let (len, stream) = chunk.get(to_usize(start)..)?.split_first_chunk()?;
+    (to_usize(u32::from_le_bytes(*len)) == stream.len()).then_some(stream)
 }
 
 /// A parsed chunk with blocks of varying length.

@@ -172,6 +172,12 @@ impl NdArrayBuilder {
         self
     }
 
+    /// The settings of a plain frame with this compressor, level, filters and options.
+    #[must_use]
+    pub fn into_frame(self) -> FrameBuilder {
+        self.frame.sizes(1, 0)
+    }
+
     /// Sets the filters, which rearrange the bytes of a block before it is compressed (default: shuffle).
     #[must_use]
     pub fn filters(mut self, filters: impl Into<FilterPipeline>) -> Self {

@@ -36,6 +36,8 @@ const PART: FramePart = FramePart::Header;
 pub const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
 /// The flag for chunks of varying length.
 const VARLEN_CHUNKS: u8 = 0x40;
+/// The flags of frames to which chunks and blocks of varying length were added.
+pub(crate) const VARYING_FLAGS: u8 = 0xd3;
 /// The flags of frames whose chunks or blocks vary in length. All others have [`FrameHeader::FLAGS`].
 const VARLEN_FLAGS: [u8; 5] = [0x13, 0x52, 0x53, 0x93, 0xd3];
 /// The number of filters. It is also the extension type of their sixteen bytes.
@@ -116,7 +118,7 @@ pub struct FrameHeader {
     pub typesize: u32,
     /// Uncompressed bytes of a block; 0 if the compressor chooses.
     pub blocksize: u32,
-    /// Uncompressed bytes of a chunk. `None` occurs only in frames without content.
+    /// Uncompressed bytes of a chunk. `None` occurs in frames without content, and in those whose chunks vary in length.
     pub chunk_size: Option<u32>,
     /// The compressor of new chunks, 0 to 15: 0 BloscLZ, 1 LZ4, 2 LZ4HC, 4 Zlib, 5 Zstd.
     pub codec: u8,
@@ -309,7 +311,9 @@ impl FrameHeader {
         if self.level > 0x0f {
             return Err(PART.cannot_store("level", self.level, most));
         }
-        let varies = self.content_len == 0 && VARLEN_FLAGS.contains(&self.flags);
+        // Content without a chunk size is that of chunks of any length.
+        let may_vary = self.content_len == 0 || self.chunk_size.is_none();
+        let varies = may_vary && VARLEN_FLAGS.contains(&self.flags);
         if self.flags != Self::FLAGS && !varies {
             let found = format!("{:02x}", self.flags);
             let expected = format!("{:02x}, for chunks of a fixed size", Self::FLAGS);
