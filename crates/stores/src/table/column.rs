@@ -10,7 +10,7 @@
 
 use super::array;
 use super::items::Items;
-use super::schema::{ColumnKind, Layout, Nulls, StoreColumn};
+use super::schema::{ColumnKind, ItemKind, Layout, Nulls, StoreColumn};
 use super::sentinel::Sentinel;
 use crate::FrameStore;
 use crate::error::{at, damaged, over_limit, unsupported};
@@ -26,6 +26,16 @@ use std::ops::Range;
 const MAX_TEXT: u64 = 1 << 30;
 /// Bytes of the longest row, the same as of the longest chunk.
 const MAX_ROW: u64 = 1 << 31;
+/// The maximum number of extension types within each other.
+const MAX_DEPTH: usize = 16;
+/// The first item of a list that is a tuple in Python.
+const TUPLE: &str = "__tuple__";
+/// The extension types of python-blosc2.
+const FRAME: i8 = 42;
+const REFERENCE: i8 = 43;
+const COMPLEX: i8 = 44;
+const SET: i8 = 45;
+const ARRAY: i8 = 46;
 
 /// Values of a column: the rows of one read or write.
 ///
@@ -61,7 +71,7 @@ enum Values {
         bytes: Box<NdArray>,
         sentinel: Option<String>,
     },
-    Items(Box<Items>),
+    Items(Box<Items>, ItemKind),
     Codes {
         codes: Box<NdArray>,
         none: i64,
@@ -112,7 +122,10 @@ impl ColumnReader {
                 bytes,
                 sentinel,
             } => texts(positions, bytes, sentinel.as_deref(), range, &self.path)?,
-            Values::Items(items) => checked(items.read(range)?, &self.path)?,
+            Values::Items(items, kind) => {
+                let values = checked(items.read(range)?, &self.path)?;
+                values.into_iter().map(|value| bools(value, kind)).collect()
+            }
             Values::Codes { codes, none, words } => {
                 let codes = slice(codes, range, &self.path)?;
                 let (codes, _) = codes.as_chunks::<4>();
@@ -153,7 +166,10 @@ impl Values {
                 none: *none,
                 words: words(tree, &format!("{path}_dict"))?,
             },
-            _ => Self::Items(Box::new(Items::open(tree, path)?)),
+            (_, ColumnKind::Varying(kind)) => {
+                Self::Items(Box::new(Items::open(tree, path)?), kind.clone())
+            }
+            _ => Self::Items(Box::new(Items::open(tree, path)?), ItemKind::Any),
         })
     }
 }
@@ -344,11 +360,8 @@ fn checked(values: Vec<Value>, path: &str) -> Result<Vec<Value>> {
     plain.collect::<Result<_>>().map_err(at(path))
 }
 
-/// The maximum number of extension types within each other.
-const MAX_DEPTH: usize = 16;
-
-/// A value without extension types and tuples: a tuple as a list, a complex number as a list of its two parts, a set as a list, and an array of NumPy as the
-/// map of `dtype`, `shape` and `data` that it is stored as.
+/// A value without extension types and tuples: a tuple as a list, a complex number as a list of its two parts, a set as a list,
+/// and an array of NumPy as the map of `dtype`, `shape` and `data` that it is stored as.
 fn plain(value: Value, depth: usize) -> Result<Value> {
     Ok(match value {
         Value::List(mut values) => {
@@ -396,11 +409,13 @@ fn plain(value: Value, depth: usize) -> Result<Value> {
     })
 }
 
-/// The first item of a list that is a tuple in Python.
-const TUPLE: &str = "__tuple__";
-/// The extension types of python-blosc2.
-const FRAME: i8 = 42;
-const REFERENCE: i8 = 43;
-const COMPLEX: i8 = 44;
-const SET: i8 = 45;
-const ARRAY: i8 = 46;
+/// python-blosc2 stores booleans that may be missing, in lists, as the integers 0 and 1.
+fn bools(value: Value, kind: &ItemKind) -> Value {
+    match (value, kind) {
+        (Value::Int(number @ 0..=1), ItemKind::Bool) => Value::Bool(number == 1),
+        (Value::List(values), ItemKind::List(kind)) => {
+            Value::List(values.into_iter().map(|value| bools(value, kind)).collect())
+        }
+        (value, _) => value,
+    }
+}

@@ -19,21 +19,24 @@ use bloscpack_frames::VaryingFrame;
 use serde_json::Value as Json;
 use std::ops::Range;
 
-/// The metalayer of batches, the one of objects that are a chunk each, and the vlmetalayer with the lengths of batches.
-const BATCHES: &str = "batcharray";
+/// The metalayer of batches, and the one of objects that are a chunk each.
+pub const BATCHES: &str = "batcharray";
 const OBJECTS: &str = "vlarray";
 /// A frame of items has one of these metalayers.
 pub const METALAYERS: [&str; 2] = [BATCHES, OBJECTS];
 /// The metalayer that describes the lists of a ListArray.
-const LISTS: &str = "listarray";
-const LENGTHS: &str = "_batch_array_metadata";
+pub const LISTS: &str = "listarray";
+/// The vlmetalayer with the lengths of batches.
+pub const LENGTHS: &str = "_batch_array_metadata";
 
 /// The items in a frame. It keeps one decoded batch in memory.
-pub(super) struct Items {
+pub(crate) struct Items {
     path: String,
     frame: VaryingFrame,
     /// The number of items up to the end of each chunk; `None` if each chunk is one item.
     ends: Option<Vec<u64>>,
+    /// Items of a block; `None` if a batch is one block.
+    per_block: Option<usize>,
     /// The last batch that was read, with the number of its chunk.
     batch: Option<(u64, Vec<Value>)>,
 }
@@ -54,6 +57,8 @@ impl Items {
             let what = format!("version {version:?} of items, serialized by {serializer}");
             return Err(unsupported(path, what));
         }
+        let per_block = described.get("items_per_block").and_then(Value::as_count);
+        let per_block = per_block.and_then(|items| usize::try_from(items).ok());
         let ends = match batches {
             Some(_) => Some(ends(&frame, path)?),
             None => None,
@@ -62,6 +67,7 @@ impl Items {
             path: path.to_owned(),
             frame,
             ends,
+            per_block,
             batch: None,
         })
     }
@@ -84,8 +90,30 @@ impl Items {
             .to_json()
             .and_then(|text| serde_json::from_str(&text).ok());
         let json =
-            json.ok_or_else(|| damaged(&self.path, "a description of lists that is none"))?;
+            json.ok_or_else(|| damaged(&self.path, "the description of the lists is not JSON"))?;
         Ok(Some(json))
+    }
+
+    /// Items of a block; `None` if a batch is one block.
+    pub fn per_block(&self) -> Option<usize> {
+        self.per_block
+    }
+
+    /// The lengths of the batches that contain none but the first `items` items, and how many of these come after them. `None`
+    /// if there are no batches.
+    pub fn batches_until(&self, items: u64) -> Result<Option<(Vec<u64>, u64)>> {
+        if items > self.len() {
+            let what = format!("{} items where there are more rows", self.len());
+            return Err(damaged(&self.path, what));
+        }
+        let Some(ends) = &self.ends else {
+            return Ok(None);
+        };
+        let mut start = 0;
+        let whole = ends.iter().take_while(|end| **end <= items);
+        let lens = whole.map(|end| end - std::mem::replace(&mut start, *end));
+        let lens = lens.collect();
+        Ok(Some((lens, items - start)))
     }
 
     /// The user's attributes.

@@ -15,8 +15,8 @@ pub use column::ColumnData;
 pub use schema::{ColumnKind, ComputedColumn, ItemKind, StoreColumn};
 
 pub(super) use column::{slice, typed, words};
-pub(super) use items::METALAYERS as ITEMS;
-pub(super) use schema::{Layout, Nulls};
+pub(super) use items::{BATCHES, Items, LENGTHS, LISTS, METALAYERS as ITEMS};
+pub(super) use schema::{BATCH_ROWS, Layout, NO_WORD, Nulls, accepts};
 pub(super) use sentinel::Sentinel;
 
 use super::{FrameStore, INDEXES, META, join};
@@ -27,7 +27,6 @@ use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_frames::{Frame, NdArray};
 use column::ColumnReader;
-use items::Items;
 use serde_json::Value as Json;
 use std::ops::Range;
 use std::sync::Arc;

@@ -19,13 +19,19 @@
 
 use crate::error::{damaged, unsupported};
 pub use bloscpack_array::ItemKind;
+use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 use bloscpack_storage::Key;
 use serde_json::{Map, Value as Json, json};
 
 /// The latest version of a schema that is read. Tables with null masks have version 3, others 1.
 const MAX_VERSION: u64 = 3;
+/// The code of a dictionary that stands for no word, unless a table has another.
+pub(crate) const NO_WORD: i32 = -1;
+/// Items of a batch, as in python-blosc2.
+pub(crate) const BATCH_ROWS: usize = 2048;
 
 /// A column of a table: its name, and how its values are stored.
 ///
@@ -63,8 +69,11 @@ impl StoreColumn {
     /// | `Fixed` without a row shape: bool, integers, `f4`, `f8`, `c8`, `c16`, `S`, `U`, `M8` in s, ms, us or ns | the kind of that name; `timestamp` for `M8` |
     /// | `Fixed` with a row shape: the same except `M8` | `ndarray` |
     /// | `Varying` of [`ItemKind::Text`] | `utf8` |
+    /// | `Varying` of [`ItemKind::List`] | `list`, whose items are `bool`, `int64`, `uint64`, `float64`, `vlstring`, `vlbytes` or lists |
+    /// | `Varying` of [`ItemKind::Bytes`] | `vlbytes` |
+    /// | `Varying` of others, and lists of [`ItemKind::Any`] | `object` |
     ///
-    /// The byte order of the dtype becomes little-endian.
+    /// The byte order of the dtype becomes little-endian. [`dictionary`](Self::dictionary) is another column of text.
     ///
     /// ```
     /// use bloscpack_dtype::DType;
@@ -100,9 +109,15 @@ impl StoreColumn {
                 )
             }
             ColumnKind::Varying(ItemKind::Text) => ("utf8".to_owned(), kind, Layout::Text),
-            ColumnKind::Varying(other) => {
-                let what = format!("values of the kind {other:?} are only read, not written");
-                return Err(refused(&what));
+            ColumnKind::Varying(item) => {
+                let description = described(&item, nullable);
+                let stored = description.get("kind").and_then(Json::as_str);
+                let stored = stored.unwrap_or_default().to_owned();
+                let kind = match stored.as_str() {
+                    "object" => ColumnKind::Varying(ItemKind::Any),
+                    _ => ColumnKind::Varying(item),
+                };
+                (stored, kind, Layout::Items(description))
             }
             ColumnKind::Unsupported(what) => return Err(refused(&what)),
         };
@@ -114,12 +129,31 @@ impl StoreColumn {
             stale: false,
             timezone: None,
             path,
-            nulls: if nullable {
-                Nulls::Mask
-            } else {
-                Nulls::Inherent
+            nulls: match layout {
+                Layout::Array | Layout::Text if nullable => Nulls::Mask,
+                _ => Nulls::Inherent,
             },
             layout,
+        })
+    }
+
+    /// A column of a new table for text of few different words: it stores each word once, and a code for each row. A missing
+    /// value is the code -1.
+    ///
+    /// ```
+    /// use bloscpack_stores::StoreColumn;
+    /// assert_eq!(StoreColumn::dictionary("country", true)?.stored_kind, "dictionary");
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`new`](Self::new) for the name.
+    pub fn dictionary(name: &str, nullable: bool) -> Result<Self> {
+        Ok(Self {
+            stored_kind: "dictionary".to_owned(),
+            nulls: Nulls::Inherent,
+            layout: Layout::Codes(NO_WORD.into()),
+            ..Self::new(name, ColumnKind::Varying(ItemKind::Text), nullable)?
         })
     }
 
@@ -138,7 +172,7 @@ impl StoreColumn {
             timezone: None,
             path: String::new(),
             nulls: Nulls::Inherent,
-            layout: Layout::Items,
+            layout: Layout::Items(Json::Null),
         }
     }
 
@@ -174,7 +208,19 @@ impl StoreColumn {
         }
         if self.nullable {
             put("nullable", json!(true));
+        }
+        if self.nulls == Nulls::Mask {
             put("null_storage", json!("mask"));
+        }
+        match &self.layout {
+            Layout::Items(Json::Object(description)) => json.extend(description.clone()),
+            Layout::Codes(none) => {
+                put("index_type", json!({"kind": "int32"}));
+                put("value_type", described(&ItemKind::Text, false));
+                put("ordered", json!(false));
+                put("null_code", json!(none));
+            }
+            _ => {}
         }
         Json::Object(json)
     }
@@ -291,8 +337,8 @@ pub(crate) enum Layout {
     WideBool,
     /// As two arrays: positions and bytes of text.
     Text,
-    /// As items in batches, or one in each chunk.
-    Items,
+    /// As items in batches, or one in each chunk, with their description.
+    Items(Json),
     /// As codes of a dictionary. This code is a missing value.
     Codes(i64),
 }
@@ -377,6 +423,7 @@ fn one(name: &str, column: &Json) -> Option<StoreColumn> {
 fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
     let fixed = |dtype: DType, row_shape| (ColumnKind::Fixed { dtype, row_shape }, Layout::Array);
     let varying = |kind, layout| (ColumnKind::Varying(kind), layout);
+    let items = || Layout::Items(column.clone());
     let max_length = || column.get("max_length").and_then(Json::as_u64);
     Some(match stored {
         "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64"
@@ -400,19 +447,21 @@ fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
         }
         "utf8" => varying(ItemKind::Text, Layout::Text),
         "dictionary" => {
-            let code = column.get("null_code").map_or(Some(-1), Json::as_i64)?;
+            let code = column
+                .get("null_code")
+                .map_or(Some(NO_WORD.into()), Json::as_i64)?;
             varying(ItemKind::Text, Layout::Codes(code))
         }
         "list" if column.get("serializer").and_then(Json::as_str) == Some("arrow") => {
             let what = "lists that are serialized by Arrow";
-            (ColumnKind::Unsupported(what.to_owned()), Layout::Items)
+            (ColumnKind::Unsupported(what.to_owned()), items())
         }
         other => match item(other, column) {
             ItemKind::Any if !["object", "struct"].contains(&other) => {
                 let what = format!("values of the kind {other:?}");
-                (ColumnKind::Unsupported(what), Layout::Items)
+                (ColumnKind::Unsupported(what), items())
             }
-            kind => varying(kind, Layout::Items),
+            kind => varying(kind, items()),
         },
     })
 }
@@ -470,6 +519,76 @@ fn item(stored: &str, column: &Json) -> ItemKind {
             ItemKind::List(Box::new(item(stored.unwrap_or_default(), within)))
         }
         _ => ItemKind::Any,
+    }
+}
+
+/// The description of a new column with items of this kind, or of the items of a new list. Any item of a list may be missing.
+fn described(kind: &ItemKind, nullable: bool) -> Json {
+    let batched = |kind| json!({"kind": kind, "nullable": nullable, "serializer": "msgpack", "batch_rows": BATCH_ROWS});
+    let plain = |kind| json!({"kind": kind, "nullable": nullable});
+    match kind {
+        ItemKind::Bool => plain("bool"),
+        ItemKind::Int => plain("int64"),
+        ItemKind::UInt => plain("uint64"),
+        ItemKind::Float => plain("float64"),
+        ItemKind::Text => batched("vlstring"),
+        ItemKind::Bytes => batched("vlbytes"),
+        ItemKind::List(item) if !has_any(item) => json!({
+            "kind": "list", "item": described(item, true), "nullable": nullable,
+            "storage": "batch", "serializer": "msgpack", "batch_rows": BATCH_ROWS,
+        }),
+        _ => batched("object"),
+    }
+}
+
+/// Whether a kind is [`ItemKind::Any`], or lists of it.
+fn has_any(kind: &ItemKind) -> bool {
+    match kind {
+        ItemKind::List(item) => has_any(item),
+        kind => *kind == ItemKind::Any,
+    }
+}
+
+/// Whether a value is one of a column, or an item of a list, with this description.
+pub(crate) fn accepts(description: &Json, value: &Value) -> bool {
+    let field = |name: &str| description.get(name);
+    let kind = field("kind").and_then(Json::as_str).unwrap_or_default();
+    let is_short = |len: usize| {
+        let most = field("max_length").and_then(Json::as_u64);
+        most.is_none_or(|most| to_u64(len) <= most)
+    };
+    match (kind, value) {
+        ("object", _) => true,
+        (_, Value::Nil) => field("nullable").and_then(Json::as_bool) == Some(true),
+        ("bool", Value::Bool(_)) | ("float32" | "float64", Value::Float(_) | Value::Int(_)) => true,
+        ("uint64", Value::UInt(_)) | ("int64", Value::Int(_)) => true,
+        (_, Value::Int(number)) => match kind {
+            "int8" => i8::try_from(*number).is_ok(),
+            "int16" => i16::try_from(*number).is_ok(),
+            "int32" => i32::try_from(*number).is_ok(),
+            "uint8" => u8::try_from(*number).is_ok(),
+            "uint16" => u16::try_from(*number).is_ok(),
+            "uint32" => u32::try_from(*number).is_ok(),
+            "uint64" => *number >= 0,
+            _ => false,
+        },
+        ("string" | "utf8" | "vlstring" | "dictionary", Value::Text(text)) => {
+            is_short(text.chars().count())
+        }
+        ("bytes" | "vlbytes", Value::Bytes(bytes)) => is_short(bytes.len()),
+        ("list", Value::List(values)) => {
+            let item = field("item").unwrap_or(&Json::Null);
+            values.iter().all(|value| accepts(item, value))
+        }
+        ("struct", Value::Map(_)) => {
+            let fields = field("fields").and_then(Json::as_array);
+            fields.into_iter().flatten().all(|field| {
+                let name = field.get("name").and_then(Json::as_str);
+                let value = name.and_then(|name| value.get(name));
+                value.is_some_and(|value| accepts(field, value))
+            })
+        }
+        _ => false,
     }
 }
 
@@ -577,5 +696,23 @@ mod tests {
         ] {
             assert!(parse(bad, "_meta").is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn values_suit_their_description() {
+        let item = |text: &str| serde_json::from_str::<Json>(text).unwrap();
+        let int8 = item(r#"{"kind": "list", "item": {"kind": "int8"}}"#);
+        let list = |number| Value::List(vec![Value::Int(number)]);
+        assert!(accepts(&int8, &list(-128)) && !accepts(&int8, &list(128)));
+        assert!(!accepts(&int8, &Value::Nil) && !accepts(&int8, &Value::List(vec![Value::Nil])));
+        let word = item(r#"{"kind": "string", "max_length": 2, "nullable": true}"#);
+        let text = |text: &str| Value::Text(text.to_owned());
+        assert!(accepts(&word, &text("né")) && !accepts(&word, &text("abc")));
+        assert!(accepts(&word, &Value::Nil));
+        let record = item(r#"{"kind": "struct", "fields": [{"name": "a", "kind": "bool"}]}"#);
+        let with = |value| Value::Map(vec![(text("a"), value)]);
+        assert!(accepts(&record, &with(Value::Bool(true))));
+        assert!(!accepts(&record, &with(Value::Int(1))));
+        assert!(!accepts(&record, &Value::Map(Vec::new())));
     }
 }

@@ -3,6 +3,7 @@
 use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
+use super::items::ItemsWriter;
 use super::table::TableWriter;
 use crate::error::{damaged, unsupported};
 use crate::table::{
@@ -17,6 +18,7 @@ use bloscpack_error::{IoSide as _, Result};
 use bloscpack_frames::NdArrayBuilder;
 use bloscpack_storage::DiskStore;
 use serde_json::Value as Json;
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,8 +62,8 @@ impl TableWriter {
     ///
     /// # Errors
     /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is no table;
-    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a table within `embed.b2e`, for columns of batches or
-    /// objects, and for an unknown kind of column; any I/O error; and any damage.
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a table within `embed.b2e`, for objects that have a chunk
+    /// each, and for an unknown kind of column; any I/O error; and any damage.
     pub fn open(
         root: &Path,
         path: &str,
@@ -155,23 +157,33 @@ impl Opening<'_> {
                 Values::edit_text(file, self.base, end, self.options)
             }
             Layout::Codes(_) => {
-                let words = words(self.tree, &format!("{path}_dict"))?;
-                let words = words.iter().zip(0..);
+                let path = format!("{path}_dict");
+                let all = words(self.tree, &path)?;
+                let words = all.iter().zip(0..);
                 let words =
                     words.filter_map(|(word, code)| Some((word.as_text()?.to_owned(), code)));
+                let words: HashMap<_, _> = words.collect();
+                if words.len() < all.len() {
+                    return Err(damaged(path, "a dictionary with the same word twice"));
+                }
+                let file = with(file, "_dict.b2b");
+                let dictionary = self.items(&path, &file, to_u64(words.len()))?;
                 Ok(Values::Codes {
-                    words: words.collect(),
+                    words,
                     codes: Box::new(array()?),
+                    dictionary,
                 })
             }
-            Layout::Items => {
-                let what = format!(
-                    "rows can only be added by python-blosc2 to a table with the column {:?} of the kind {}",
-                    column.name, column.stored_kind
-                );
-                Err(unsupported(path, what))
-            }
+            Layout::Items(description) => Ok(Values::Items {
+                items: self.items(path, &with(file, ".b2b"), self.base)?,
+                description: description.clone(),
+            }),
         }
+    }
+
+    /// Opens items, cut to the first `items`.
+    fn items(&self, path: &str, file: &Path, items: u64) -> Result<Box<ItemsWriter>> {
+        ItemsWriter::edit(self.tree, path, file, items, self.options).map(Box::new)
     }
 
     /// How missing values of a column are written.
@@ -185,6 +197,7 @@ impl Opening<'_> {
                 let none = i32::try_from(*none).map_err(|_| refused())?;
                 Missing::Element(none.to_le_bytes().to_vec())
             }
+            (Nulls::Inherent, Layout::Items(_), _) if column.nullable => Missing::Nil,
             (Nulls::Inherent, ..) => Missing::Refused,
             (Nulls::Mask, ..) => Missing::Mask(Box::new(self.mask(mask)?)),
             (Nulls::Sentinel(_), Layout::WideBool, _) => Missing::Element(vec![u8::MAX]),

@@ -2,13 +2,14 @@
 
 use super::Settings;
 use super::growing::{Grid, Growing};
-use crate::error::unsupported;
-use crate::table::ColumnData;
+use super::items::ItemsWriter;
+use crate::table::{ColumnData, NO_WORD, accepts};
 use bloscpack::Options;
 use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
+use serde_json::Value as Json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -41,10 +42,16 @@ pub(super) enum Values {
         bytes: Box<Growing>,
         end: u64,
     },
-    /// Codes of a dictionary, whose words are known.
+    /// Codes of a dictionary, and its words.
     Codes {
         codes: Box<Growing>,
         words: HashMap<String, i32>,
+        dictionary: Box<ItemsWriter>,
+    },
+    /// Items in batches, which `description` describes as in a schema.
+    Items {
+        items: Box<ItemsWriter>,
+        description: Json,
     },
 }
 
@@ -58,6 +65,8 @@ pub(super) enum Missing {
     Text(String),
     /// In a null mask.
     Mask(Box<Mask>),
+    /// As nil.
+    Nil,
 }
 
 /// A null mask: true where there is a value. The array is created when the first value is missing.
@@ -125,7 +134,14 @@ impl Values {
     /// Writes everything that is still in memory.
     fn finish(self) -> Result<()> {
         match self {
-            Self::Fixed(array) | Self::Codes { codes: array, .. } => array.finish(),
+            Self::Fixed(array) => array.finish(),
+            Self::Codes {
+                codes, dictionary, ..
+            } => {
+                codes.finish()?;
+                dictionary.finish()
+            }
+            Self::Items { items, .. } => items.finish(),
             Self::Text {
                 positions,
                 mut bytes,
@@ -192,7 +208,7 @@ impl ColumnWriter {
         array.push(bytes)
     }
 
-    /// Adds text, or strings of a dictionary. Nil is a missing value.
+    /// Adds text, words or items. Nil is a missing value.
     fn push_varying(&mut self, rows: u64, values: &[Value]) -> Result<()> {
         if to_u64(values.len()) != rows {
             return Err(self.wrong("not as many values as rows"));
@@ -230,7 +246,11 @@ impl ColumnWriter {
                 positions.push(&ends)?;
                 bytes.push(&all)
             }
-            Values::Codes { codes, words } => {
+            Values::Codes {
+                codes,
+                words,
+                dictionary,
+            } => {
                 let mut all = Vec::new();
                 for value in values {
                     let code = match (value, &self.nulls) {
@@ -238,29 +258,60 @@ impl ColumnWriter {
                             all.extend_from_slice(none);
                             continue;
                         }
+                        (Value::Nil, _) => return Err(self.missing()),
                         (Value::Text(text), _) => words.get(text.as_str()).copied(),
-                        _ => None,
+                        _ => return Err(self.wrong("another value than text")),
                     };
-                    let code = code.ok_or_else(|| {
-                        let what = format!("{value:?} is not in the dictionary of the column; only python-blosc2 adds words to it");
-                        unsupported(format_args!("column {:?}", self.name), what)
-                    })?;
+                    let code = match (code, value) {
+                        (None, Value::Text(text)) => {
+                            let new = i32::try_from(words.len()).map_err(|_| {
+                                Error::usage("more words than a dictionary can have")
+                            })?;
+                            dictionary.push(value)?;
+                            words.insert(text.clone(), new);
+                            new
+                        }
+                        (code, _) => code.unwrap_or_default(),
+                    };
                     all.extend(code.to_le_bytes());
                 }
                 codes.push(&all)
+            }
+            Values::Items { items, description } => {
+                for value in values {
+                    match (value, &self.nulls) {
+                        (Value::Nil, Missing::Nil | Missing::Mask(_)) => {}
+                        (Value::Nil, _) => return Err(self.missing()),
+                        _ if accepts(description, value) => {}
+                        _ => {
+                            let kind = description.get("kind").and_then(Json::as_str);
+                            let what = format!(
+                                "a value that is not of the kind {}",
+                                kind.unwrap_or_default()
+                            );
+                            return Err(self.wrong(&what));
+                        }
+                    }
+                    items.push(value)?;
+                }
+                Ok(())
             }
             Values::Fixed(_) => Err(self.wrong("text, expected elements")),
         }
     }
 
-    /// Adds a position that is not a row. Arrays of text have only rows.
+    /// Adds a position that is not a row. Text and items have only rows.
     pub fn push_dead(&mut self) -> Result<()> {
         match &mut self.values {
-            Values::Fixed(array) | Values::Codes { codes: array, .. } => {
+            Values::Fixed(array) => {
                 let row = vec![0; array.row_bytes()];
                 array.push(&row)
             }
-            Values::Text { .. } => Ok(()),
+            Values::Codes { codes, .. } => match &self.nulls {
+                Missing::Element(none) => codes.push(none),
+                _ => codes.push(&NO_WORD.to_le_bytes()),
+            },
+            Values::Text { .. } | Values::Items { .. } => Ok(()),
         }
     }
 

@@ -11,7 +11,7 @@
 
 use crate::META;
 use crate::error::damaged;
-use crate::table::{ATTRIBUTES, StoreColumn};
+use crate::table::{ATTRIBUTES, Nulls, StoreColumn};
 use bloscpack::Options;
 use bloscpack_array::msgpack::Value;
 use bloscpack_error::Result;
@@ -57,7 +57,7 @@ pub(super) fn create(
         }
         frame.create(folder.join(format!("{ATTRIBUTES}.b2f")))?;
     }
-    let has_masks = columns.iter().any(|column| column.nullable);
+    let has_masks = columns.iter().any(|column| column.nulls == Nulls::Mask);
     let schema = json!({
         "version": if has_masks { MASKED } else { PLAIN },
         "columns": columns.iter().map(StoreColumn::to_json).collect::<Vec<_>>(),

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  TableWriter::append ─> a ColumnWriter for each column ─> Growing: one chunk in memory ─> NdArray
+//!                                                      ItemsWriter: one batch ─> VaryingFrame
 //!  TableWriter::finish ─> _meta.b2f, _vlmeta.b2f ─> seal_store: a fingerprint for each frame ─> sync
 //! ```
 
 mod append;
 mod column;
 mod growing;
+mod items;
 mod meta;
 mod table;
 mod tree;

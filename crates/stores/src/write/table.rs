@@ -3,15 +3,20 @@
 use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
+use super::items::ItemsWriter;
 use super::{meta, tree};
 use crate::Value;
 use crate::error::unsupported;
-use crate::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
+use crate::table::{
+    BATCH_ROWS, COLUMNS, ColumnData, ColumnKind, LISTS, Layout, NO_WORD, StoreColumn, VALID_ROWS,
+};
 use bloscpack::Options;
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::NdArrayBuilder;
 use bloscpack_storage::parallel;
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +25,8 @@ const ROWS: Grid = Grid {
     chunk: 1 << 20,
     block: 1 << 15,
 };
+/// The metalayer that says what the items of a frame are, unless they are lists.
+const SCALARS: &str = "ctable_varlen_scalar";
 /// Bytes of one chunk of every column together.
 const MAX_CHUNKS: u64 = 64 << 20;
 /// Bytes of a block of the widest column.
@@ -149,13 +156,11 @@ impl TableWriter {
 
     /// Adds `rows` rows: the values of each column, in the order of the columns.
     ///
-    /// Text is [`Value::Text`], and a missing value [`Value::Nil`]. In a dictionary column of an existing table, only its words
-    /// are allowed.
+    /// Text is [`Value::Text`], and a missing value [`Value::Nil`].
     ///
     /// # Errors
     /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for another number of columns or values, values of another kind,
-    /// and missing values in a column that is not nullable; [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a
-    /// word that is not in the dictionary; and any I/O error. The directory cannot be used afterwards.
+    /// and missing values in a column that is not nullable; and any I/O error. The directory cannot be used afterwards.
     pub fn append(&mut self, rows: u64, columns: &[ColumnData]) -> Result<()> {
         if columns.len() != self.columns.len() {
             let (found, expected) = (columns.len(), self.columns.len());
@@ -236,7 +241,7 @@ fn new_column(
                 &array, &dtype, row_shape, grid, settings,
             )?))
         }
-        ColumnKind::Varying(_) => Values::new_text(&path, settings)?,
+        ColumnKind::Varying(_) => varying(&path, column, grid, settings)?,
         ColumnKind::Unsupported(what) => {
             return Err(unsupported(&column.name, what));
         }
@@ -251,12 +256,58 @@ fn new_column(
     Ok(ColumnWriter {
         name: column.name.clone(),
         values,
-        nulls: if column.nullable {
-            Missing::Mask(Box::new(mask()))
-        } else {
-            Missing::Refused
+        nulls: match &column.layout {
+            _ if !column.nullable => Missing::Refused,
+            Layout::Codes(_) => Missing::Element(NO_WORD.to_le_bytes().to_vec()),
+            Layout::Items(_) => Missing::Nil,
+            _ => Missing::Mask(Box::new(mask())),
         },
     })
+}
+
+/// Creates the arrays or the frame of a column of values that vary in length.
+fn varying(path: &Path, column: &StoreColumn, grid: Grid, settings: &Settings) -> Result<Values> {
+    let items = |ending: &str, role: &str, about: Json| {
+        let about = Value::of_json(&about.to_string())?;
+        ItemsWriter::create(&with(path, ending), (role, &about), settings).map(Box::new)
+    };
+    let scalars = |kind: &str, nullable: bool| json!({"version": 1, "py_type": kind, "nullable": nullable, "batch_rows": BATCH_ROWS});
+    Ok(match &column.layout {
+        Layout::Codes(_) => Values::Codes {
+            codes: Box::new(Growing::create(
+                &with(path, ".b2nd"),
+                &DType::I32,
+                &[],
+                grid,
+                settings,
+            )?),
+            words: HashMap::new(),
+            dictionary: items("_dict.b2b", SCALARS, scalars("str", false))?,
+        },
+        Layout::Items(description) => {
+            let (role, about) = match column.stored_kind.as_str() {
+                "list" => (LISTS, of_lists(description)),
+                "vlbytes" => (SCALARS, scalars("bytes", column.nullable)),
+                _ => (SCALARS, scalars("object", column.nullable)),
+            };
+            Values::Items {
+                items: items(".b2b", role, about)?,
+                description: description.clone(),
+            }
+        }
+        _ => Values::new_text(path, settings)?,
+    })
+}
+
+/// The metalayer of lists with this description.
+fn of_lists(description: &Json) -> Json {
+    let mut about = description.clone();
+    if let Some(about) = about.as_object_mut() {
+        about.remove("storage");
+        about.insert("version".to_owned(), json!(1));
+        about.insert("backend".to_owned(), json!("batch"));
+    }
+    about
 }
 
 /// The dtype of the array of a column. Timestamps are stored as int64.
