@@ -2,7 +2,6 @@
 
 use crate::msgpack::Value;
 use bloscpack_dtype::DType;
-use bloscpack_error::Result;
 use serde_json::{Map, Value as Json, json};
 
 /// What the rows of a column consist of in a batch, besides the bytes of fixed-length elements.
@@ -110,9 +109,4 @@ fn map(pairs: &[(Value, Value)]) -> Json {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The dtype of a column whose values vary in length: void of 0 bytes.
-pub fn no_bytes() -> Result<DType> {
-    Ok(DType::void(0)?)
 }

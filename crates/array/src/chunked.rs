@@ -139,7 +139,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// Sets what Blosc2 chunks do not say about themselves.
+    /// Sets what only the frame around Blosc2 chunks says.
     #[must_use]
     pub fn context(mut self, context: ChunkContext) -> Self {
         self.context = context;

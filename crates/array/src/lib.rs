@@ -98,7 +98,7 @@ mod zones;
 
 pub use array::{Array, Description, Reordered, Retyped};
 pub use attributes::{Attributes, DIMENSIONS, MISSING};
-pub use cells::{Cells, no_bytes, value_json};
+pub use cells::{Cells, value_json};
 pub use chunked::{Chunked, Resources};
 pub use copies::copy;
 pub use flat::Flat;

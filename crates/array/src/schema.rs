@@ -46,6 +46,8 @@ pub struct Column {
     pub zone: Option<String>,
     /// Whether elements of bytes (`S`) are known to be UTF-8. Formats with a type for text use it.
     pub is_text: bool,
+    /// Whether text comes from a dictionary of few words. Formats that have dictionaries store it as one.
+    pub is_dictionary: bool,
 }
 
 impl Column {
@@ -80,6 +82,17 @@ impl Column {
             varying: None,
             zone: None,
             is_text: false,
+            is_dictionary: false,
+        }
+    }
+
+    /// A column of values that vary in length, any of which may be missing.
+    #[must_use]
+    pub fn with_values(name: impl Into<String>, kind: ItemKind) -> Self {
+        Self {
+            nullable: true,
+            varying: Some(kind),
+            ..Self::new(name, DType::EMPTY)
         }
     }
 
@@ -217,6 +230,18 @@ impl Schema {
         self.columns
             .iter()
             .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
+    }
+
+    /// The rows of a batch of about so many bytes, at least one; at most 32,768 if values vary in length, since their bytes are
+    /// not known before they are read.
+    #[must_use]
+    pub fn rows_within(&self, bytes: usize) -> u64 {
+        let most = if self.has_varying() {
+            1 << 15
+        } else {
+            u64::MAX
+        };
+        (to_u64(bytes) / self.row_bytes().max(1)).clamp(1, most)
     }
 
     /// Whether any column has values of varying length.

@@ -29,6 +29,7 @@ impl DType {
     pub const C64: Self = plain(Kind::Complex, 8);
     pub const C128: Self = plain(Kind::Complex, 16);
     pub const OBJECT: Self = plain(Kind::Object, 8);
+    pub const EMPTY: Self = plain(Kind::Void, 0);
 }
 
 impl DType {

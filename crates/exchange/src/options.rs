@@ -2,7 +2,7 @@
 
 #[cfg(any(feature = "csv", feature = "record-batches"))]
 use bloscpack_array::is_value_of_nothing;
-use bloscpack_array::{Column, row_shape};
+use bloscpack_array::{Column, ItemKind, row_shape};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
@@ -101,7 +101,7 @@ impl ImportOptions {
     }
 
     /// Keeps missing values missing, unless a fill value is given, for a target that can store them such as
-    /// [`import_store`](crate::import_store). Empty strings of CSV are not missing.
+    /// [`import_store`](crate::import_store), and lists of JSON lines lists. Empty strings of CSV are not missing.
     #[must_use]
     pub fn keep_missing(mut self) -> Self {
         self.keeps_missing = true;
@@ -132,7 +132,12 @@ impl ImportOptions {
             let (dtype, row_shape) = match &column.kind {
                 ColumnKind::Fixed { dtype, row_shape } => (dtype.clone(), row_shape.clone()),
                 // As long as the longest.
-                _ => (DType::parse("<U0")?, Vec::new()),
+                ColumnKind::Varying(ItemKind::Text) => (DType::parse("<U0")?, Vec::new()),
+                ColumnKind::Varying(kind) => {
+                    self = self.column(Column::with_values(&column.name, kind.clone()));
+                    continue;
+                }
+                _ => continue,
             };
             let mut new = Column::new(&column.name, dtype);
             new.row_shape = row_shape;

@@ -1,15 +1,13 @@
 //! [`StoreSource`]: a table in a python-blosc2 store as a source.
 
-use bloscpack_array::{Batch, Cells, Column, ItemKind, Schema, Source, check_rows, no_bytes};
+use bloscpack_array::{Batch, Cells, Column, ItemKind, Schema, Source, check_rows};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_stores::{ColumnData, ColumnKind, StoreColumn, StoreTable, TableReader, Value};
 use std::ops::Range;
 
-/// The maximum number of positions that are read at once, and the maximum for values of varying length, whose size is unknown
-/// before they are read.
+/// The maximum number of positions that are read at once.
 const MOST: u64 = 1 << 20;
-const MOST_VARYING: u64 = 1 << 15;
 
 /// Reads the rows of a table in a python-blosc2 store, without deleted ones. Missing values are
 /// [`Cells::Present`](crate::Cells::Present) flags or nil.
@@ -45,7 +43,7 @@ impl<'a> StoreSource<'a> {
         let chosen = numbers.iter().filter_map(|number| all.get(*number));
         Ok(Self {
             table,
-            schema: Schema::table(chosen.map(column).collect::<Result<_>>()?),
+            schema: Schema::table(chosen.map(column).collect()),
             reader: table.reader(&numbers)?,
             rows: table.rows(),
             next: 0,
@@ -96,13 +94,7 @@ impl<'a> StoreSource<'a> {
 
     /// Reads the next rows.
     fn read(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let most = if self.schema.has_varying() {
-            MOST_VARYING
-        } else {
-            MOST
-        };
-        let fitting = to_u64(bytes) / self.schema.row_bytes().max(1);
-        let step = fitting.clamp(1, most);
+        let step = self.schema.rows_within(bytes).min(MOST);
         while self.left > 0 {
             let end = self.table.positions().min(self.next + step);
             if self.next >= end {
@@ -192,23 +184,20 @@ fn number(table: &StoreTable, name: &str) -> Result<usize> {
 }
 
 /// The column of the schema for a column of the table.
-fn column(column: &StoreColumn) -> Result<Column> {
-    Ok(match &column.kind {
+fn column(column: &StoreColumn) -> Column {
+    match &column.kind {
         ColumnKind::Fixed { dtype, row_shape } => Column {
             row_shape: row_shape.clone(),
             nullable: column.nullable,
             zone: column.timezone.clone(),
             ..Column::new(&column.name, dtype.clone())
         },
-        kind => Column {
-            nullable: true,
-            varying: Some(match kind {
-                ColumnKind::Varying(kind) => kind.clone(),
-                _ => ItemKind::Any,
-            }),
-            ..Column::new(&column.name, no_bytes()?)
+        ColumnKind::Varying(kind) => Column {
+            is_dictionary: column.stored_kind == "dictionary",
+            ..Column::with_values(&column.name, kind.clone())
         },
-    })
+        _ => Column::with_values(&column.name, ItemKind::Any),
+    }
 }
 
 /// The rows in these runs, each of `size` values. All of them are not copied.

@@ -110,7 +110,9 @@ fn missing(dtype: &DType, fill: Option<&str>) -> bloscpack_error::Result<Vec<u8>
 /// The bytes of single elements, also of a dictionary.
 fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u8>> {
     let keyed = array.as_any_dictionary_opt();
-    let keys = keyed.map(|keyed| keyed.normalized_keys());
+    // Without values, all keys are null, and arrow-rs panics.
+    let some = keyed.filter(|keyed| !keyed.values().is_empty());
+    let keys = some.map(|keyed| keyed.normalized_keys());
     let values: &dyn Array = keyed.map_or(array, |keyed| keyed.values().as_ref());
     let itemsize = in_memory(dtype.itemsize())?;
     let len = array.len();

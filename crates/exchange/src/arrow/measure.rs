@@ -1,14 +1,14 @@
 //! Finds the dtypes for the columns of Arrow data. For strings, the data is scanned for the longest.
 
 use super::from::getter;
-use super::types::{DTYPE, fits, fits_rows, is_string, is_text, plain};
+use super::types::{DTYPE, fits, fits_rows, is_string, is_text, kind_of, plain};
 use crate::error::{damaged, long_string, unsupported_column};
 use crate::format::Format;
 use crate::options::ImportOptions;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
-use bloscpack_array::{Column, structured};
+use bloscpack_array::{Column, ItemKind, structured};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
@@ -22,6 +22,7 @@ struct Plan {
     shape: Vec<u64>,
     elements: Elements,
     zone: Option<String>,
+    is_dictionary: bool,
 }
 
 /// The dtype of the elements, as far as it is known.
@@ -32,6 +33,8 @@ enum Elements {
     Strings { text: bool, longest: u64 },
     /// Structured elements.
     Fields(Vec<Plan>),
+    /// Values of varying length.
+    Values(ItemKind),
 }
 
 /// The dtypes of all columns, as far as they are known.
@@ -89,6 +92,9 @@ impl Plans {
 
 /// The dtype of a column: the given one, else the one noted in its metadata, else the one that its type tells.
 fn column(format: Format, field: &Field, given: Option<&Column>) -> Result<Plan> {
+    if let Some(kind) = given.and_then(|given| given.varying.clone()) {
+        return Plan::of_values(format, field, kind);
+    }
     let mut plan = Plan::of(format, field)?;
     let (shape, data_type) = unlisted(format, field)?;
     let noted = field.metadata().get(DTYPE);
@@ -137,6 +143,18 @@ impl Plan {
         matches!(self.elements, Elements::Strings { .. })
     }
 
+    /// A column of values of a kind that was given.
+    fn of_values(format: Format, field: &Field, kind: ItemKind) -> Result<Self> {
+        values_of(format, field.name(), field.data_type())?;
+        Ok(Self {
+            name: field.name().clone(),
+            shape: Vec::new(),
+            elements: Elements::Values(kind),
+            zone: None,
+            is_dictionary: false,
+        })
+    }
+
     fn of(format: Format, field: &Field) -> Result<Self> {
         let (shape, data_type) = unlisted(format, field)?;
         let elements = match data_type {
@@ -152,6 +170,9 @@ impl Plan {
                 text: is_text(elements),
                 longest: 0,
             },
+            DataType::List(_) | DataType::LargeList(_) => {
+                Elements::Values(values_of(format, field.name(), elements)?)
+            }
             _ => match plain(elements).filter(|dtype| dtype.itemsize() > 0) {
                 Some(dtype) => Elements::Known(dtype),
                 None => {
@@ -169,12 +190,13 @@ impl Plan {
             shape,
             elements,
             zone,
+            is_dictionary: matches!(data_type, DataType::Dictionary(..)),
         })
     }
 
     fn is_known(&self) -> bool {
         match &self.elements {
-            Elements::Known(_) => true,
+            Elements::Known(_) | Elements::Values(_) => true,
             Elements::Strings { .. } => false,
             Elements::Fields(fields) => fields.iter().all(Self::is_known),
         }
@@ -188,7 +210,7 @@ impl Plan {
             return self.see(format, list.values());
         }
         match &mut self.elements {
-            Elements::Known(_) => Ok(()),
+            Elements::Known(_) | Elements::Values(_) => Ok(()),
             Elements::Fields(fields) => {
                 let columns = array.as_struct_opt().map(|of| of.columns());
                 let columns = columns.filter(|columns| columns.len() == fields.len());
@@ -216,6 +238,13 @@ impl Plan {
 
     fn column(&self, format: Format) -> Result<Column> {
         let dtype = match &self.elements {
+            Elements::Values(kind) if self.shape.is_empty() => {
+                return Ok(Column::with_values(&self.name, kind.clone()));
+            }
+            Elements::Values(_) => {
+                let found = "lists of a fixed length, of lists".to_owned();
+                return Err(unsupported_column(format, &self.name, found));
+            }
             Elements::Known(dtype) => dtype.clone(),
             Elements::Strings { longest, .. } if *longest > LONGEST => {
                 return Err(long_string(format, &self.name, *longest));
@@ -234,6 +263,7 @@ impl Plan {
         };
         let mut column = Column::new(&self.name, dtype);
         column.zone.clone_from(&self.zone);
+        column.is_dictionary = self.is_dictionary;
         column.row_shape.clone_from(&self.shape);
         if column.row_bytes() == 0 {
             let found = "a type whose rows have no bytes".to_owned();
@@ -241,6 +271,11 @@ impl Plan {
         }
         Ok(column)
     }
+}
+
+/// The kind of values of varying length in a column of this type.
+fn values_of(format: Format, name: &str, data_type: &DataType) -> Result<ItemKind> {
+    kind_of(data_type).ok_or_else(|| unsupported_column(format, name, data_type.to_string()))
 }
 
 /// The error for a batch whose columns have other types than the schema says.

@@ -2,6 +2,7 @@
 
 use super::from::{RowError, bytes_of};
 use super::guard::guarded;
+use super::varying::values;
 use crate::error::damaged;
 use crate::format::Format;
 use crate::options::ImportOptions;
@@ -38,7 +39,7 @@ impl ArrowSource {
     ) -> Self {
         let mut schema = schema;
         for column in &mut schema.columns {
-            column.nullable = options.keeps_missing(column);
+            column.nullable = column.varying.is_some() || options.keeps_missing(column);
         }
         let fills = schema.columns.iter();
         let fills = fills.map(|column| {
@@ -71,7 +72,7 @@ impl ArrowSource {
                 },
             }
         };
-        let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
+        let most = self.schema.rows_within(bytes);
         let len = in_memory(most.min(to_u64(rows.num_rows() - from)))?;
         let piece = rows.slice(from, len);
         self.current = Some((rows, from + len));
@@ -79,6 +80,9 @@ impl ArrowSource {
         let columns = columns
             .zip(piece.columns())
             .map(|((column, fill), array)| {
+                if column.varying.is_some() {
+                    return Ok(Vec::new());
+                }
                 let bytes = bytes_of(array, &column.dtype, &column.row_shape, fill.as_deref());
                 bytes.map_err(|RowError { row, error }| {
                     let (format, column) = (self.format, &column.name);
@@ -90,13 +94,16 @@ impl ArrowSource {
         let cells = self.schema.columns.iter().zip(&self.fills);
         let cells = cells.zip(piece.columns());
         let cells = cells.map(|((column, fill), array)| {
+            if column.varying.is_some() {
+                return Ok(Cells::Varying(values(array)?));
+            }
             let is_nan = fill.is_none() && column.dtype.has_nan() && column.row_shape.is_empty();
-            match array.logical_nulls() {
+            Ok(match array.logical_nulls() {
                 Some(nulls) if column.nullable || is_nan => Cells::Present(nulls.iter().collect()),
                 _ => Cells::Elements,
-            }
+            })
         });
-        let cells = cells.collect();
+        let cells = cells.collect::<Result<_>>()?;
         let rows = to_u64(len);
         self.done = self
             .done

@@ -103,6 +103,22 @@ pub(super) fn type_of(kind: &ItemKind, mapping: TypeMapping) -> DataType {
     }
 }
 
+/// The kind of values of varying length for an Arrow type; `None` if there is none.
+pub(super) fn kind_of(data_type: &DataType) -> Option<ItemKind> {
+    Some(match data_type {
+        DataType::Boolean => ItemKind::Bool,
+        DataType::UInt64 => ItemKind::UInt,
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => ItemKind::Float,
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            ItemKind::List(Box::new(kind_of(item.data_type())?))
+        }
+        _ if data_type.is_integer() => ItemKind::Int,
+        _ if is_text(data_type) => ItemKind::Text,
+        _ if is_string(data_type) => ItemKind::Bytes,
+        _ => return None,
+    })
+}
+
 /// The field for the items of a list.
 pub(super) fn item_field(item: &ItemKind, mapping: TypeMapping) -> Field {
     Field::new("item", type_of(item, mapping), true)

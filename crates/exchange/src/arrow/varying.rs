@@ -1,11 +1,18 @@
-//! Converts values of varying length, and missing values, to Arrow arrays.
+//! Converts values of varying length, and missing values, to Arrow arrays and back.
 
-use super::types::{TypeMapping, item_field};
+use super::from::getter;
+use super::types::{TypeMapping, is_text, item_field};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray,
     StringViewArray, UInt64Array, make_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::DataType;
 use bloscpack_array::value_json;
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::{ItemKind, Value};
@@ -71,6 +78,65 @@ fn list(item: &ItemKind, values: &[&Value], mapping: TypeMapping) -> Result<Arra
     Ok(Arc::new(list.map_err(|error| {
         Error::usage(format!("Arrow: {error}"))
     })?))
+}
+
+/// Converts an array whose type has a kind of values to them. A null is nil.
+pub(super) fn values(array: &dyn Array) -> Result<Vec<Value>> {
+    macro_rules! numbers {
+        ($type:ty, $value:expr) => {{
+            let numbers = array.as_primitive::<$type>().iter();
+            numbers
+                .map(|number| number.map_or(Value::Nil, $value))
+                .collect()
+        }};
+    }
+    let integer = |number: i64| Value::Int(number);
+    Ok(match array.data_type() {
+        DataType::Boolean => {
+            let bits = array.as_boolean().iter();
+            bits.map(|bit| bit.map_or(Value::Nil, Value::Bool))
+                .collect()
+        }
+        DataType::Int8 => numbers!(Int8Type, |number| integer(number.into())),
+        DataType::Int16 => numbers!(Int16Type, |number| integer(number.into())),
+        DataType::Int32 => numbers!(Int32Type, |number| integer(number.into())),
+        DataType::Int64 => numbers!(Int64Type, integer),
+        DataType::UInt8 => numbers!(UInt8Type, |number| integer(number.into())),
+        DataType::UInt16 => numbers!(UInt16Type, |number| integer(number.into())),
+        DataType::UInt32 => numbers!(UInt32Type, |number| integer(number.into())),
+        DataType::UInt64 => numbers!(UInt64Type, |number| {
+            i64::try_from(number).map_or(Value::UInt(number), Value::Int)
+        }),
+        DataType::Float16 => numbers!(Float16Type, |number| Value::Float(number.into())),
+        DataType::Float32 => numbers!(Float32Type, |number| Value::Float(number.into())),
+        DataType::Float64 => numbers!(Float64Type, Value::Float),
+        DataType::List(_) => lists(array.len(), array.as_list::<i32>().iter())?,
+        DataType::LargeList(_) => lists(array.len(), array.as_list::<i64>().iter())?,
+        DataType::FixedSizeList(..) => lists(array.len(), array.as_fixed_size_list().iter())?,
+        data_type => {
+            let get = getter(array);
+            let get = get.ok_or_else(|| Error::bug(format!("values of the type {data_type}")))?;
+            let is_text = is_text(data_type);
+            let value = |at| match array.is_valid(at) {
+                false => Value::Nil,
+                true if is_text => Value::Text(String::from_utf8_lossy(get(at)).into_owned()),
+                true => Value::Bytes(get(at).to_vec()),
+            };
+            (0..array.len()).map(value).collect()
+        }
+    })
+}
+
+/// The values of lists.
+fn lists(count: usize, each: impl Iterator<Item = Option<ArrayRef>>) -> Result<Vec<Value>> {
+    let mut lists = Vec::with_capacity(count);
+    for list in each {
+        lists.push(match list {
+            Some(list) => Value::List(values(&list)?),
+            None => Value::Nil,
+        });
+    }
+    Ok(lists)
 }
 
 /// The array with nulls where `present` is false.

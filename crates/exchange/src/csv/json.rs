@@ -1,11 +1,12 @@
 //! Reads JSON lines: an object per line, whose keys are the columns, or a value per line, which are the rows of an array.
 
 use super::guess::Guess;
-use crate::error::{damaged, over_limit};
+use crate::error::{damaged, not_utf8, over_limit};
 use crate::format::Format;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{ReadAt, SourceReader};
+use bloscpack_stores::{ItemKind, Value as Item};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read};
@@ -86,6 +87,8 @@ pub(super) struct JsonColumn {
     pub text: Guess,
     /// The shape of all values so far as nested lists; `None` if they differ or contain objects.
     pub shape: Option<Vec<u64>>,
+    /// The kind of all values so far.
+    pub kind: Seen,
     /// The number of lines with a value.
     seen: u64,
 }
@@ -149,6 +152,86 @@ pub(super) fn cells(value: Value, names: &[String]) -> Vec<Option<String>> {
     cells.collect()
 }
 
+/// The kind of the values of a column, as far as they were seen.
+pub(super) enum Seen {
+    /// No value but null.
+    Nothing,
+    /// Booleans, integers of 64 bits with a sign, floats or text.
+    One(ItemKind),
+    Lists(Box<Self>),
+    /// Objects, larger integers, or values of different kinds.
+    Mixed,
+}
+
+impl Seen {
+    fn join(&mut self, value: &Value) {
+        let kind = match value {
+            Value::Null => return,
+            Value::Array(values) => {
+                if matches!(self, Self::Nothing) {
+                    *self = Self::Lists(Box::new(Self::Nothing));
+                }
+                match self {
+                    Self::Lists(items) => values.iter().for_each(|value| items.join(value)),
+                    _ => *self = Self::Mixed,
+                }
+                return;
+            }
+            Value::Bool(_) => Some(ItemKind::Bool),
+            Value::Number(number) if number.is_i64() => Some(ItemKind::Int),
+            Value::Number(number) if number.is_f64() => Some(ItemKind::Float),
+            Value::String(_) => Some(ItemKind::Text),
+            _ => None,
+        };
+        *self = match (&*self, kind) {
+            (Self::Nothing, Some(kind)) => Self::One(kind),
+            (Self::One(ItemKind::Int), Some(ItemKind::Float))
+            | (Self::One(ItemKind::Float), Some(ItemKind::Int)) => Self::One(ItemKind::Float),
+            (Self::One(seen), Some(kind)) if *seen == kind => return,
+            _ => Self::Mixed,
+        };
+    }
+
+    /// The kind, if all values were lists of items of one kind.
+    pub fn lists(&self) -> Option<ItemKind> {
+        match self {
+            Self::Lists(items) => Some(ItemKind::List(Box::new(match &**items {
+                Self::One(kind) => kind.clone(),
+                items => items.lists()?,
+            }))),
+            _ => None,
+        }
+    }
+}
+
+/// The value of a cell: text itself, and JSON for other kinds.
+pub(super) fn value(cell: &[u8], kind: &ItemKind) -> Result<Item> {
+    let text = || std::str::from_utf8(cell).map_err(|_| not_utf8("a cell"));
+    Ok(match kind {
+        ItemKind::Text => Item::Text(text()?.to_owned()),
+        ItemKind::Bytes => Item::Bytes(cell.to_vec()),
+        _ => match (Item::of_json(text()?), kind) {
+            (Ok(item), _) => of_kind(item, kind),
+            // JSON lines have text without its quotes here.
+            (Err(_), ItemKind::Any) => Item::Text(text()?.to_owned()),
+            (Err(error), _) => return Err(error),
+        },
+    })
+}
+
+/// Floats in place of integers, and bytes in place of text, where the kind says so.
+#[expect(clippy::cast_precision_loss, reason = "JSON has one kind of number")]
+fn of_kind(item: Item, kind: &ItemKind) -> Item {
+    match (item, kind) {
+        (Item::Int(number), ItemKind::Float) => Item::Float(number as f64),
+        (Item::Text(text), ItemKind::Bytes) => Item::Bytes(text.into_bytes()),
+        (Item::List(items), ItemKind::List(kind)) => {
+            Item::List(items.into_iter().map(|item| of_kind(item, kind)).collect())
+        }
+        (item, _) => item,
+    }
+}
+
 impl JsonColumn {
     fn new(name: String) -> Self {
         Self {
@@ -156,6 +239,7 @@ impl JsonColumn {
             items: Guess::new(),
             text: Guess::new(),
             shape: None,
+            kind: Seen::Nothing,
             seen: 0,
         }
     }
@@ -171,6 +255,7 @@ impl JsonColumn {
             self.shape = None;
         }
         self.seen += 1;
+        self.kind.join(value);
         match value {
             Value::String(text) => self.text.see_text(text),
             other => self.text.see_text(&other.to_string()),

@@ -17,6 +17,7 @@ use bloscpack_dtype::Kind;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{ReadAt, parallel};
+use bloscpack_stores::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -126,6 +127,8 @@ enum Filling {
     Text(Option<String>),
     /// As missing values.
     Nothing,
+    /// As nil, among values of varying length.
+    Nil,
 }
 
 /// Opens a CSV file. Scans it once for the types of columns and the number of rows.
@@ -230,7 +233,9 @@ fn look<S: ReadAt>(
 /// How missing cells of each column are stored.
 fn fills(columns: &[Column], options: &ImportOptions) -> Vec<Filling> {
     let fills = columns.iter().map(|column| {
-        if column.nullable {
+        if column.varying.is_some() {
+            Filling::Nil
+        } else if column.nullable {
             Filling::Nothing
         } else {
             Filling::Text(options.filling(column))
@@ -240,7 +245,8 @@ fn fills(columns: &[Column], options: &ImportOptions) -> Vec<Filling> {
 }
 
 /// Opens a file with a JSON value on each line. Objects are the rows of a table, other values the rows of an array. Lists with
-/// the same shape on every line become further axes. Objects, and values whose kind differs from line to line, become text.
+/// the same shape on every line become further axes. Other lists stay lists if missing values [stay
+/// missing](ImportOptions::keep_missing), and become text otherwise, like objects and values whose kind differs.
 pub(crate) fn open_json_lines<S: ReadAt + 'static>(
     bytes: S,
     options: &ImportOptions,
@@ -306,6 +312,14 @@ fn of_json(
     }
     let columns = found.iter().map(|found| {
         let shape = found.shape.as_deref();
+        let lists = found.kind.lists().filter(|_| shape.is_none());
+        match (options.types.get(&found.name), lists) {
+            (Some(given), _) if given.varying.is_some() => return Ok(given.clone()),
+            (None, Some(kind)) if options.keeps_missing => {
+                return Ok(Column::with_values(&found.name, kind));
+            }
+            _ => {}
+        }
         let guess = shape.map_or(&found.text, |_| &found.items);
         let mut column = column(&found.name, guess, options)?;
         if !options.types.contains_key(&found.name) {
@@ -563,6 +577,13 @@ fn parse_column<'a>(
 ) -> std::result::Result<(), (u64, Error)> {
     let whole = |error| (0, error);
     let no_room = |_| whole(Error::no_memory(to_u64(room)));
+    if let (Some(kind), Cells::Varying(values)) = (&column.varying, &mut *form) {
+        for (line, cell) in cells {
+            let value = cell.map_or(Ok(Value::Nil), |cell| json::value(cell, kind));
+            values.push(value.map_err(|error| (line, error))?);
+        }
+        return Ok(());
+    }
     let len = in_memory(column.row_bytes()).map_err(whole)?;
     let mut start = bytes.len();
     bytes.try_reserve(room).map_err(no_room)?;
@@ -609,7 +630,7 @@ impl Filling {
     fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => text.as_deref(),
-            Self::Nothing => None,
+            Self::Nothing | Self::Nil => None,
         }
     }
 
@@ -618,6 +639,7 @@ impl Filling {
         match self {
             Self::Text(_) => Cells::Elements,
             Self::Nothing => Cells::Present(Vec::new()),
+            Self::Nil => Cells::Varying(Vec::new()),
         }
     }
 }
@@ -639,7 +661,7 @@ impl<S: ReadAt> Source for TextSource<S> {
         if self.has_ended {
             return Ok(None);
         }
-        let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
+        let most = self.schema.rows_within(bytes);
         let mut batch = Batch {
             cells: self.fills.iter().map(Filling::cells).collect(),
             rows: 0,

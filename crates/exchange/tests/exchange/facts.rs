@@ -650,12 +650,12 @@ fn nulls_are_filled_or_named() {
         Held::of(&mut *source, 100).unwrap().texts("n"),
         ["1", "0", "3"]
     );
-    let error = opened(
-        &file("lists.parquet"),
-        Format::Parquet,
-        &ImportOptions::new(),
-    );
-    assert_eq!(error.err().unwrap().category(), Category::Unsupported);
+    let lists = file("lists.parquet");
+    let source = opened(&lists, Format::Parquet, &ImportOptions::new()).unwrap();
+    assert!(matches!(
+        source.schema().columns[0].varying,
+        Some(bloscpack_stores::ItemKind::List(_))
+    ));
 }
 
 #[test]
@@ -780,4 +780,68 @@ fn time_zones_stay_where_they_can() {
     let mut source = StoreSource::new(&table, &["zoned"]).unwrap();
     assert_eq!(zone(source.schema(), "zoned"), oslo);
     assert_eq!(Held::of(&mut source, 1000).unwrap().columns, held.columns);
+}
+
+#[test]
+#[cfg(feature = "arrow")]
+fn lists_and_dictionaries_reach_a_store_from_each_format() {
+    use bloscpack::Options;
+    use bloscpack_exchange::{import_store, store_columns};
+    use bloscpack_storage::DiskStore;
+    use bloscpack_stores::{ColumnData, FrameStore, TableWriter, Value};
+    use std::sync::Arc;
+
+    let lines = br#"{"l": [1.5, 2], "n": [["a"], []], "x": 1}
+{"l": [], "n": null, "x": 2}
+{"l": null, "n": [["b", null]], "x": 3}
+"#;
+    let options = ImportOptions::new().keep_missing();
+    let list = Value::List;
+    let text = |text: &str| Value::Text(text.to_owned());
+    let l = vec![
+        list(vec![Value::Float(1.5), Value::Float(2.0)]),
+        list(Vec::new()),
+        Value::Nil,
+    ];
+    let n = vec![
+        list(vec![list(vec![text("a")]), list(Vec::new())]),
+        Value::Nil,
+        list(vec![list(vec![text("b"), Value::Nil])]),
+    ];
+    // JSON lines, and what is written of them as Arrow and as Parquet.
+    let mut source = opened(lines, Format::JsonLines, &options).unwrap();
+    let arrow = written(&mut *source, Format::Arrow).unwrap();
+    let mut source = opened(&arrow, Format::Arrow, &options).unwrap();
+    let parquet = written(&mut *source, Format::Parquet).unwrap();
+    for (bytes, format) in [
+        (lines.as_slice(), Format::JsonLines),
+        (&arrow, Format::Arrow),
+        (&parquet, Format::Parquet),
+    ] {
+        let mut source = opened(bytes, format, &options).unwrap();
+        let temp = tempfile::tempdir().unwrap();
+        let columns = store_columns(source.schema(), |_| false).unwrap();
+        let mut table = TableWriter::create(temp.path(), &columns, None, |array| array).unwrap();
+        import_store(&mut *source, &mut table, &mut |_| ()).unwrap();
+        assert_eq!(table.finish().unwrap(), 3);
+        // The same rows again, into what is there.
+        let mut table = TableWriter::open(temp.path(), "", &Options::new(), |array| array).unwrap();
+        let again = options.clone().for_store(table.columns()).unwrap();
+        let mut source = opened(bytes, format, &again).unwrap();
+        import_store(&mut *source, &mut table, &mut |_| ()).unwrap();
+        assert_eq!(table.finish().unwrap(), 6);
+        let store = Arc::new(DiskStore::open(temp.path()).unwrap());
+        let store = Arc::new(FrameStore::open(store, Options::new()).unwrap());
+        let read = store.table("").unwrap();
+        let read = read.reader(&[0, 1]).unwrap().read(&(3..6)).unwrap();
+        let expected = [l.clone(), n.clone()].map(ColumnData::Varying);
+        assert_eq!(read, expected, "{format}");
+        assert!(store.verify("").is_sound());
+    }
+    // Without missing values, a column of lists is text, as JSON.
+    let source = opened(lines, Format::JsonLines, &ImportOptions::new()).unwrap();
+    assert_eq!(
+        *source.schema().columns[0].dtype.kind(),
+        bloscpack_dtype::Kind::Text
+    );
 }
