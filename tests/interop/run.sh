@@ -50,14 +50,11 @@ if [[ $# -lt 2 || " ${*:2} " == *" zarr"* || " ${*:2} " =~ " "(matrix|doors)" " 
         environment python3 "$venv-zarr$version" "$here/requirements-zarr$version.txt"
         export "BLPK_ZARR$version=$venv-zarr$version/bin/python"
     done
-    # The newest needs a newer Python than bcolz has wheels for. It may be installed without being the one on the path.
-    for python in python3.14 python3.13 python3.12 "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[2-9].*/bin/python3; do
-        if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2> /dev/null; then
-            environment "$python" "$venv-zarr34" "$here/requirements-zarr34.txt"
-            export BLPK_ZARR34=$venv-zarr34/bin/python
-            break
-        fi
-    done
+    # The newest needs a newer Python than bcolz has wheels for.
+    if python=$("$here/newer_python.sh"); then
+        environment "$python" "$venv-zarr34" "$here/requirements-zarr34.txt"
+        export BLPK_ZARR34=$venv-zarr34/bin/python
+    fi
 fi
 
 # First on the path: some systems have a sitecustomize of their own, which

@@ -11,6 +11,7 @@ passes, are errors.
 from __future__ import annotations
 
 import fnmatch
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -22,25 +23,26 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PEERS = {
     "bloscpack": ("bloscpack==0.16.0", "test"),
-    "numcodecs": ("numcodecs==0.16.6", "numcodecs/tests/test_blosc.py"),
+    # Of the version that is installed.
+    "numcodecs": ("numcodecs", "numcodecs/tests/test_blosc.py"),
     "bcolz": ("bcolz-zipline==1.13.0", "bcolz/tests"),
 }
 
 
 def fetch(requirement: str, folder: Path) -> Path:
     """Downloads a source package and unpacks it, unless that was done before. Returns its root."""
-    name = requirement.split("==")[0]
-    found = list(folder.glob(f"{name.replace('-', '[-_]')}-*/PKG-INFO"))
+    name, version = requirement.split("==")
+    found = list(folder.glob(f"{name.replace('-', '[-_]')}-{version}/PKG-INFO"))
     if not found:
         folder.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
         # Nothing is built, but pip asks for the name and version of a source package.
         env = {**os.environ, "DISABLE_BCOLZ_AVX2": "1"}
         subprocess.run([*command, f"--no-binary={name}", requirement], check=True, env=env)
-        archive = next(folder.glob(f"{name.replace('-', '[-_]')}-*.tar.gz"))
+        archive = next(folder.glob(f"{name.replace('-', '[-_]')}-{version}.tar.gz"))
         with tarfile.open(archive) as package:
             package.extractall(folder, filter="data")
-        found = list(folder.glob(f"{name.replace('-', '[-_]')}-*/PKG-INFO"))
+        found = list(folder.glob(f"{name.replace('-', '[-_]')}-{version}/PKG-INFO"))
     return found[0].parent
 
 
@@ -68,6 +70,8 @@ def outcomes(report: Path) -> dict[str, bool | None]:
 def main() -> int:
     package, *arguments = sys.argv[1:]
     requirement, tests = PEERS[package]
+    if "==" not in requirement:
+        requirement += "==" + importlib.metadata.version(requirement)
     folder = Path(os.environ.get("PEERS_FOLDER", HERE.parents[1] / "target" / "peers"))
     root = fetch(requirement, folder)
     with tempfile.TemporaryDirectory() as scratch:
