@@ -24,10 +24,10 @@ FORMS = {"default": (), "--packed": ("--packed",), "--quick": ("--quick",), "--s
 @dataclass(frozen=True)
 class Plan:
     """How much work of each kind."""
-    totals: tuple = (64 * MIB, 1024 * MIB, 8192 * MIB)
+    totals: tuple = (64 * MIB, 512 * MIB, 4096 * MIB)
     # The numbers of chunks for the same bytes; the largest number gives chunks of 1 KiB.
     chunks: tuple = (10, 10**4, 10**5, 10**6)
-    records: tuple = (10**3, 10**4, 10**5, 10**6, 10**7)
+    records: tuple = (10**3, 10**4, 10**5, 10**6)
     places: int = 20
     memory: int = 1024 * MIB
     threads: tuple = (1, 2, 8)
