@@ -219,7 +219,7 @@ impl ChunkDecoder {
         self
     }
 
-    /// Sets what later chunks do not say about themselves. By default, they are chunks of no array.
+    /// Sets what only the frame around later chunks says. By default, they are chunks of no array.
     pub fn set_context(&mut self, context: ChunkContext) {
         self.context = context;
     }
