@@ -232,7 +232,7 @@ impl Schema {
             .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
     }
 
-    /// The rows of a batch of about so many bytes, at least one; at most 32,768 if values vary in length, since their bytes are
+    /// The rows of a batch of about this size in bytes, at least one; at most 32,768 if values vary in length, since their bytes are
     /// not known before they are read.
     #[must_use]
     pub fn rows_within(&self, bytes: usize) -> u64 {

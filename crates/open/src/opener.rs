@@ -21,9 +21,6 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The default size of the chunk cache of a dataset in bytes.
-const CACHE: usize = 64 << 20;
-
 /// Opens a path for reading: a file, a directory, or something inside an archive, a store or a Zarr group.
 ///
 /// The content is recognized, not the name, except for text: `.csv`, `.tsv` and `.jsonl` and their variants. Anything else that
@@ -76,10 +73,9 @@ pub fn open_with(
     if metadata.is_dir() {
         return match family {
             // A column is opened through its table, whose writer also changes the column.
-            None | Some(Family::Directory | Family::Dataset) => contained(
-                Dataset::open_with(path, &dataset_options(options))?,
-                options,
-            ),
+            None | Some(Family::Directory | Family::Dataset) => {
+                contained(Dataset::open_with(path, options)?, options)
+            }
             Some(family) => {
                 let store = DiskStore::open(path).reading().map_err(failed)?;
                 let folder = Below::new(Arc::new(store), Key::root());
@@ -241,7 +237,7 @@ fn in_folder(family: Family, folder: Below, options: &Options) -> Result<Box<dyn
         Family::Store => store::open_folder(folder, options),
         Family::Zarr => zarr::open_folder(folder, options),
         _ => {
-            let opened = Dataset::open_in(folder.clone(), &dataset_options(options));
+            let opened = Dataset::open_in(folder.clone(), options);
             match opened {
                 Err(error) if error.code() == Code::UnknownFormat => {
                     let (below, of_member, checked) =
@@ -351,12 +347,6 @@ pub(crate) fn open_below(
         Some(_) => open_store(Below::new(Arc::new(store.clone()), key), options),
         None => Err(nothing_at(path)),
     }
-}
-
-/// The options of a dataset, with a cache of 64 MiB by default.
-fn dataset_options(options: &Options) -> Options {
-    let cache = options.cache.unwrap_or(CACHE);
-    options.clone().cache(cache)
 }
 
 fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> {

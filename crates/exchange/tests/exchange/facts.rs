@@ -824,7 +824,7 @@ fn lists_and_dictionaries_reach_a_store_from_each_format() {
         let mut table = TableWriter::create(temp.path(), &columns, None, |array| array).unwrap();
         import_store(&mut *source, &mut table, &mut |_| ()).unwrap();
         assert_eq!(table.finish().unwrap(), 3);
-        // The same rows again, into what is there.
+        // The same rows again, into the existing table.
         let mut table = TableWriter::open(temp.path(), "", &Options::new(), |array| array).unwrap();
         let again = options.clone().for_store(table.columns()).unwrap();
         let mut source = opened(bytes, format, &again).unwrap();
