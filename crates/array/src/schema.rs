@@ -232,8 +232,8 @@ impl Schema {
             .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
     }
 
-    /// The rows of a batch of about this size in bytes, at least one; at most 32,768 if values vary in length, since their bytes are
-    /// not known before they are read.
+    /// The rows of a batch of about this size in bytes, at least one; at most 32,768 if values vary in length, since their size
+    /// is not known before they are read.
     #[must_use]
     pub fn rows_within(&self, bytes: usize) -> u64 {
         let most = if self.has_varying() {
