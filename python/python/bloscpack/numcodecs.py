@@ -186,10 +186,14 @@ def register() -> None:
 
     numcodecs.register_codec(Blosc)
     try:
+        import zarr
         from zarr.registry import register_codec
     except ImportError:
         return
-    register_codec("blosc", _zarr_codec(), qualname="bloscpack.numcodecs.BloscCodec")
+    name = "bloscpack.numcodecs.BloscCodec"
+    register_codec("blosc", _zarr_codec(), qualname=name)
+    # Zarr's configuration names its own.
+    zarr.config.set({"codecs.blosc": name})
 
 
 def _zarr_codec() -> type:

@@ -74,12 +74,15 @@ def main() -> int:
         requirement += "==" + importlib.metadata.version(requirement)
     folder = Path(os.environ.get("PEERS_FOLDER", HERE.parents[1] / "target" / "peers"))
     root = fetch(requirement, folder)
+    # Since 0.17, the tests of numcodecs are outside of the package.
+    is_beside = not (root / tests).exists()
+    tests = "tests/" + Path(tests).name if is_beside else tests
     with tempfile.TemporaryDirectory() as scratch:
         # Beside nothing of the package itself, so that its name leads to ours.
         target = Path(scratch, "peer_tests" + Path(tests).suffix)
         target.symlink_to((root / tests).resolve())
         report = Path(scratch, "report.xml")
-        paths = [str(HERE / "shims"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(HERE / "shims"), *[str(root)] * is_beside, *filter(None, [os.environ.get("PYTHONPATH")])]
         options = ["-q", "-p", "no:cacheprovider", "-p", "yield_tests", "-p", f"as_{package}", "--import-mode=importlib"]
         options += ["-o", "addopts=", "-W", "ignore", "--tb=native", f"--rootdir={scratch}", f"--junit-xml={report}"]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
