@@ -48,9 +48,22 @@ def of_chunks(found):
               for name, keep in wanted.items() for work in ("encode", "decode")}
     sizes = sorted(((cell["sizes"][0] / cell["sizes"][1], cell["task"].rsplit(" ", 1)[0]) for cell in found["cells"]), reverse=True)[:4:2]
     stored = ", ".join(cell["task"] for cell in found["cells"] if is_stored(cell))
-    return [*means(cells, groups, "ratio of CPU time, theirs / ours"), *noted(cells), "",
+    return [*means(cells, groups, "ratio of CPU time, theirs / ours"), *noted(cells), "", *each(found["cells"]), "",
             f"Largest sizes, ours / theirs: {', '.join(f'{ratio:.3f} ({name})' for ratio, name in sizes)}. "
             f"Not counted, because only one side compresses: {stored or 'none'}."]
+
+
+def each(cells):
+    """The ratios of every cell, and the size: a program that gives up on data is fast."""
+    rows = {}
+    for cell in cells:
+        data, compressor, how, work = cell["task"].split()
+        ratio = figures.ratio(cell, list(cell["results"])[1], "ours", "cpu").middle
+        rows.setdefault((data, how), {}).setdefault(compressor, {})[work] = (ratio, cell["sizes"][0] / cell["sizes"][1])
+    names = list(dict.fromkeys(name for row in rows.values() for name in row))
+    shown = lambda row, name: "{:.2f}, {:.2f}, {:.2f}".format(row[name]["encode"][0], row[name]["decode"][0], row[name]["encode"][1]) if name in row else ""
+    return ["Encode and decode, theirs / ours, and the size, ours / theirs:", "",
+            *table(["data", "filter", *names], [[data, how, *(shown(row, name) for name in names)] for (data, how), row in rows.items()])]
 
 
 def targets(found):
