@@ -1,4 +1,5 @@
-//! Data types of version 3, in the spelling of zarr-python 3.4 and of the specification. `struct` is written, `structured` only read.
+//! Data types of version 3, in the spelling of zarr-python 3.4 and of the specification. `struct` is written, `structured` only
+//! read.
 //!
 //! | data type | dtype |
 //! |---|---|
