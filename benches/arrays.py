@@ -12,6 +12,8 @@ from kit.measure import Server, in_turn, peer, run, say
 from kit.places import Missing
 from kit.report import compared
 
+# Programs slower than this many seconds run at most three rounds.
+SLOW = 20
 TASKS = ["write", "synced", "read", "read_into", "planes0", "planes1", "planes2", "boxes"]
 
 MAKE = r'''
@@ -190,7 +192,7 @@ def of_rows(setting):
         say(words)
         path = "table" if task in ("table", "scan") else "array"
         steps = {"ours": lambda _: ours(task, f"ours-{path}", 0, "-", "-"), "bcolz": lambda _: theirs(task, f"bcolz-{path}")}
-        cells.append({"task": f"{small:,} {words}" if task == "small" else words, "results": in_turn(steps, setting.rounds)})
+        cells.append({"task": f"{small:,} {words}" if task == "small" else words, "results": in_turn(steps, setting.rounds, SLOW)})
     ours.close()
     theirs.close()
     return cells + of_index(setting)
