@@ -46,6 +46,8 @@ pub struct ImportOptions {
     pub(super) member: Option<String>,
     /// Whether missing values stay missing.
     pub(super) keeps_missing: bool,
+    /// Whether lists of several lengths in JSON lines stay lists.
+    pub(super) keeps_lists: bool,
     /// Whether rows are counted before the first one is read.
     pub(super) is_counted: bool,
     threads: Option<usize>,
@@ -66,6 +68,7 @@ impl Default for ImportOptions {
             missing: MISSING.map(str::to_owned).to_vec(),
             member: None,
             keeps_missing: false,
+            keeps_lists: false,
             is_counted: true,
             threads: None,
         }
@@ -104,7 +107,14 @@ impl ImportOptions {
     /// [`import_store`](crate::import_store), and lists of JSON lines lists. Empty strings of CSV are not missing.
     #[must_use]
     pub fn keep_missing(mut self) -> Self {
-        self.keeps_missing = true;
+        (self.keeps_missing, self.keeps_lists) = (true, true);
+        self
+    }
+
+    /// Makes lists of several lengths in JSON lines text, for a target that can store missing values but no lists.
+    #[must_use]
+    pub fn lists_as_text(mut self) -> Self {
+        self.keeps_lists = false;
         self
     }
 

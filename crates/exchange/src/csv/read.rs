@@ -315,7 +315,7 @@ fn of_json(
         let lists = found.kind.lists().filter(|_| shape.is_none());
         match (options.types.get(&found.name), lists) {
             (Some(given), _) if given.varying.is_some() => return Ok(given.clone()),
-            (None, Some(kind)) if options.keeps_missing => {
+            (None, Some(kind)) if options.keeps_lists => {
                 return Ok(Column::with_values(&found.name, kind));
             }
             _ => {}

@@ -252,7 +252,9 @@ impl Container for BloscpackFile {
                     .is_some())
             }))
         };
-        let source = open_records(open, &ImportOptions::new().keep_missing())?;
+        // Records are converted to anything, also to formats without lists.
+        let options = ImportOptions::new().keep_missing().lists_as_text();
+        let source = open_records(open, &options)?;
         let region = selection.part.region(&[source.known_rows()?])?;
         let rows = region.ranges.first().cloned().unwrap_or(0..0);
         Ok(Box::new(PartSource::new(source, &selection.columns, rows)?))
