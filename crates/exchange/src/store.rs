@@ -33,13 +33,14 @@ pub fn store_columns(
     keeps_length: impl Fn(&str) -> bool,
 ) -> Result<Vec<StoreColumn>> {
     let column = |column: &Column| -> Result<StoreColumn> {
-        let is_text = is_text(column) || column.varying == Some(ItemKind::Text);
-        if column.is_dictionary && is_text && !keeps_length(&column.name) {
+        let varies = column.varying == Some(ItemKind::Text)
+            || is_text(column) && !keeps_length(&column.name);
+        if varies && column.is_dictionary {
             return StoreColumn::dictionary(&column.name, column.nullable);
         }
         let kind = match &column.varying {
+            _ if varies => ColumnKind::Varying(ItemKind::Text),
             Some(kind) => ColumnKind::Varying(kind.clone()),
-            None if is_text && !keeps_length(&column.name) => ColumnKind::Varying(ItemKind::Text),
             None => ColumnKind::Fixed {
                 dtype: in_seconds(&column.dtype)?,
                 row_shape: column.row_shape.clone(),

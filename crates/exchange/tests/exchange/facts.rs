@@ -838,6 +838,13 @@ fn lists_and_dictionaries_reach_a_store_from_each_format() {
         assert_eq!(read, expected, "{format}");
         assert!(store.verify("").is_sound());
     }
+    // The words of a table stay a dictionary, also where text of a fixed length keeps it.
+    let words = bloscpack_exchange::Column {
+        is_dictionary: true,
+        ..bloscpack_exchange::Column::with_values("w", bloscpack_stores::ItemKind::Text)
+    };
+    let columns = store_columns(&Schema::table(vec![words]), |_| true).unwrap();
+    assert_eq!(columns[0].stored_kind, "dictionary");
     // Without missing values, a column of lists is text, as JSON.
     let source = opened(lines, Format::JsonLines, &ImportOptions::new()).unwrap();
     assert_eq!(
