@@ -26,7 +26,7 @@ pub(crate) struct ChunkCoder {
     /// The limits that chunks and metadata are checked against.
     pub limits: Limits,
     pub resources: Resources,
-    /// What the frame says about its chunks.
+    /// The facts about chunks that only the frame records.
     pub context: ChunkContext,
     encoders: Pool<(Blosc2Encoder, Vec<u8>)>,
 }

@@ -130,8 +130,7 @@ impl Frame {
     /// Opens a contiguous frame whose chunks and blocks may have any length. Methods of `Frame` can read only its metadata.
     pub(crate) fn read_varying(source: Box<dyn ReadAt>, options: &Options) -> Result<Self> {
         let origin = Origin::source(None);
-        let meta = FrameMeta::read_as(&*source, &origin, &options.limits, Sizes::Varying)?;
-        let meta = contiguous(meta)?;
+        let meta = read_contiguous(&*source, &origin, &options.limits, Sizes::Varying)?;
         let storage = ReaderStorage::new(source, origin, &meta);
         Ok(Self::new(Box::new(storage), meta, options))
     }
@@ -155,7 +154,7 @@ impl Frame {
 
 /// Opens a contiguous frame for reading.
 fn read(source: impl ReadAt + 'static, origin: Origin, options: &Options) -> Result<Frame> {
-    let meta = read_contiguous(&source, &origin, &options.limits)?;
+    let meta = read_contiguous(&source, &origin, &options.limits, Sizes::Fixed)?;
     let storage = ReaderStorage::new(Box::new(source), origin, &meta);
     Ok(Frame::new(Box::new(storage), meta, options))
 }
@@ -172,8 +171,7 @@ where
     F: Folder<File: 'static> + 'static,
 {
     let held = origin.io(JournaledFile::open(folder, name, &options.lock_timeout))?;
-    let meta = FrameMeta::read_as(held.file(), &origin, &options.limits, sizes)?;
-    let meta = contiguous(meta)?;
+    let meta = read_contiguous(held.file(), &origin, &options.limits, sizes)?;
     let storage = FileStorage::new(held, origin, &meta)?;
     Ok(Frame::new(Box::new(storage), meta, options))
 }
@@ -208,13 +206,15 @@ fn open_sparse(store: Arc<dyn Store>, access: Access, options: &Options) -> Resu
     }
     Ok(frame)
 }
-/// The metadata of a frame in one file.
-fn read_contiguous(source: &dyn ReadAt, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
-    contiguous(FrameMeta::read(source, origin, limits)?)
-}
 
-/// Refuses the metadata file of a sparse frame, and advises to open its directory.
-fn contiguous(meta: FrameMeta) -> Result<FrameMeta> {
+/// The metadata of a frame in one file. Refuses that of a sparse frame, and advises to open its directory.
+fn read_contiguous(
+    source: &dyn ReadAt,
+    origin: &Origin,
+    limits: &Limits,
+    sizes: Sizes,
+) -> Result<FrameMeta> {
+    let meta = FrameMeta::read_as(source, origin, limits, sizes)?;
     match meta.header.kind {
         FrameKind::Contiguous => Ok(meta),
         FrameKind::Sparse => {

@@ -146,8 +146,10 @@ impl VaryingFrame {
         let (mut total, table) = (0u32, blocks.len().checked_mul(4).ok_or_else(too_long)?);
         for block in blocks {
             let len = u32::try_from(block.len()).map_err(|_| too_long())?;
-            let sum = total.checked_add(len).filter(|_| len > 0);
-            total = sum.ok_or_else(too_long)?;
+            if len == 0 {
+                return Err(Error::usage("a block without data"));
+            }
+            total = total.checked_add(len).ok_or_else(too_long)?;
             let mut chunk = Vec::new();
             let settings = settings(&self.frame.meta.header)?.blocksize(Some(len));
             Blosc2Encoder::new(settings)?.encode(block, &mut chunk)?;
