@@ -139,7 +139,7 @@ impl<S: ChunkStore> Chunked<S> {
         }
     }
 
-    /// Sets what only the frame around Blosc2 chunks says.
+    /// Sets the facts about Blosc2 chunks that only their frame records.
     #[must_use]
     pub fn context(mut self, context: ChunkContext) -> Self {
         self.context = context;

@@ -86,7 +86,7 @@ impl Column {
         }
     }
 
-    /// A column of values that vary in length, any of which may be missing.
+    /// A nullable column of values that vary in length.
     #[must_use]
     pub fn with_values(name: impl Into<String>, kind: ItemKind) -> Self {
         Self {

@@ -86,7 +86,7 @@ pub enum ShuffleMeta {
     Width,
 }
 
-/// What a decoder must know about a chunk that only the frame around it says.
+/// The facts about a chunk that a decoder needs and only the frame records.
 ///
 /// ```
 /// use blosc1::{BlockShape, ChunkContext, ChunkDecoder, ShuffleMeta};
@@ -219,7 +219,7 @@ impl ChunkDecoder {
         self
     }
 
-    /// Sets what only the frame around later chunks says. By default, they are chunks of no array.
+    /// Sets the facts about later chunks that only their frame records. By default, they are chunks of no array.
     pub fn set_context(&mut self, context: ChunkContext) {
         self.context = context;
     }

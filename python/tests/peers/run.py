@@ -23,7 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PEERS = {
     "bloscpack": ("bloscpack==0.16.0", "test"),
-    # Of the version that is installed.
+    # The tests of the installed version.
     "numcodecs": ("numcodecs", "numcodecs/tests/test_blosc.py"),
     "bcolz": ("bcolz-zipline==1.13.0", "bcolz/tests"),
 }

@@ -32,7 +32,7 @@ pub(super) fn compress_with_room(
     Some(len)
 }
 
-/// What the decompressor of a plug-in needs besides the stream.
+/// The inputs of a plug-in's decompressor other than the stream.
 #[derive(Clone, Copy)]
 #[cfg_attr(
     not(feature = "zfp"),

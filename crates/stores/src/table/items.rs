@@ -99,8 +99,8 @@ impl Items {
         self.per_block
     }
 
-    /// The lengths of the batches that contain none but the first `items` items, and how many of these come after them. `None`
-    /// if there are no batches.
+    /// Splits the first `items` items: the lengths of the batches they fill, and the number of items in the batch they only
+    /// begin. `None` for items without batches.
     pub fn batches_until(&self, items: u64) -> Result<Option<(Vec<u64>, u64)>> {
         if items > self.len() {
             let what = format!("{} items where there are more rows", self.len());
