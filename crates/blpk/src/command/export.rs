@@ -13,7 +13,7 @@ use clap::Args;
 
 use super::convert::write;
 use crate::args;
-use crate::container::Opened;
+use crate::container::{Opened, Reading};
 use crate::failure::{About as _, Failure};
 use crate::output::is_standard_output;
 use crate::session::Session;
@@ -78,10 +78,15 @@ const FORMATS: &str = "--to npy, csv, tsv, jsonl, arrow, arrows, parquet or bin"
 impl Export {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let format = self.format()?;
-        let mut opened = Opened::open_with(&self.path, session, |options| match &self.dtype {
-            Some(dtype) => options.dtype(dtype.clone()),
-            None => options,
-        })?;
+        let mut reading = Reading::default();
+        if format.has_missing() {
+            reading.options = reading.options.keep_missing();
+        }
+        let mut opened =
+            Opened::open_reading(&self.path, &reading, session, |options| match &self.dtype {
+                Some(dtype) => options.dtype(dtype.clone()),
+                None => options,
+            })?;
         let rows = self.rows.map(Part::Rows);
         let part = rows.or(self.slice.clone().map(Part::Slice));
         let mut conversion = Conversion::new(Goal::Format(format));

@@ -145,6 +145,18 @@ fn a_missing_value_does_not_become_zero() {
 }
 
 #[test]
+fn missing_text_is_not_empty_text() {
+    let folder = Folder::new();
+    let lines = "{\"i\":1,\"s\":\"a\"}\n{\"i\":null,\"s\":null}\n{\"i\":2,\"s\":\"\"}\n";
+    folder.write("a.jsonl", lines);
+    for command in ["convert", "export"] {
+        let out = format!("{command}.jsonl");
+        folder.run([command, "a.jsonl", &out]).succeeded();
+        assert_eq!(folder.read(&out), lines.as_bytes(), "{command}");
+    }
+}
+
+#[test]
 fn an_array_without_axes_gets_none() {
     let folder = Folder::new();
     let element = 7.5f64.to_le_bytes();
