@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 /// Compressed bytes of a run, so that reads are few and large.
 const READ: u64 = (1 << 20) + (64 << 10);
 /// Uncompressed bytes of a run, so that its memory is bounded where data compresses well.
-const CONTENT: u64 = 4 << 20;
+const CONTENT: u64 = 1 << 20;
 
 /// A chunk that a worker has decoded.
 pub(super) struct Decoded {
