@@ -11,6 +11,7 @@ use bloscpack_wire::{
 };
 use bytes::Bytes;
 use std::io::Read;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads the records of a Bloscpack input in order: from a pipe, a socket or a file, with any number of concatenated members,
@@ -48,7 +49,7 @@ pub struct RecordReader<R> {
     /// The chunk whose pieces arrive.
     gathering: Option<GatheredChunk>,
     open: Option<OpenChunk>,
-    /// The record that the last call of `next_record` has lent.
+    /// The record that `next_record` has lent, unless it lies in the open chunk.
     current: Bytes,
     /// The member whose records are being read, and the form of its chunks.
     member: u64,
@@ -83,11 +84,12 @@ struct OpenChunk {
 }
 
 impl OpenChunk {
-    /// The next record; `None` after the last.
+    /// Where the next record lies in the content; `None` after the last.
     ///
     /// # Errors
     /// Returns a bug if the lengths of the records, which were checked before, do not fit the content.
-    fn next(&mut self) -> Result<Option<Bytes>> {
+    #[inline]
+    fn next(&mut self) -> Result<Option<Range<usize>>> {
         let Some(length) = self.head.length(&self.content, self.taken) else {
             return match (self.taken, self.head.count) {
                 (taken, count) if taken == count => Ok(None),
@@ -101,7 +103,7 @@ impl OpenChunk {
                 "a record at {at} to {end} of {len} bytes"
             )));
         }
-        let record = self.content.slice(self.at..end);
+        let record = self.at..end;
         self.taken += 1;
         self.at = end;
         Ok(Some(record))
@@ -183,6 +185,13 @@ impl<R: Read> RecordReader<R> {
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a member that does not contain records, and for records
     /// that are packed in an unknown way.
     pub fn next_record(&mut self) -> Result<Option<&[u8]>> {
+        let within = self.open.as_mut().map(OpenChunk::next).transpose()?;
+        if let Some(within) = within.flatten() {
+            self.next += 1;
+            let open = self.open.as_ref();
+            let open = open.ok_or_else(|| Error::bug("a record without its chunk"))?;
+            return slice(&open.content, within).map(Some);
+        }
         let last = std::mem::take(&mut self.current);
         self.recycle(last);
         Ok(match self.next_bytes()? {
@@ -261,7 +270,7 @@ impl<R> RecordReader<R> {
         if let Some(open) = &mut self.open {
             if let Some(record) = open.next()? {
                 self.next += 1;
-                return Ok(Some(record));
+                return Ok(Some(open.content.slice(record)));
             }
             if let Some(used) = self.open.take() {
                 self.recycle(used.content);

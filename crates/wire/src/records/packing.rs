@@ -169,6 +169,7 @@ impl PackHead {
 
     /// The length in bytes of a record, by its number in the chunk; `None` after the last one, or
     /// if `content` ends before it.
+    #[inline]
     pub fn length(&self, content: &[u8], number: u32) -> Option<u32> {
         let is_there = number < self.count;
         length_at(content, number, self.width).filter(|_| is_there)
@@ -245,13 +246,20 @@ impl PackHead {
 }
 
 /// The length at this position; `None` if it is not within the content.
+#[inline]
 fn length_at(content: &[u8], number: u32, width: u8) -> Option<u32> {
-    let width = usize::from(width);
-    let at = to_usize(number).checked_mul(width)?;
-    let at = at.checked_add(PACK_HEAD_LEN)?;
-    let bytes = content.get(at..at.checked_add(width)?)?;
-    let fold = |length, byte: &u8| (length << 8) | u32::from(*byte);
-    Some(bytes.iter().rev().fold(0, fold))
+    let (lengths, number) = (content.get(PACK_HEAD_LEN..)?, to_usize(number));
+    match width {
+        1 => lengths.get(number).copied().map(u32::from),
+        2 => at(lengths, number).map(|bytes| u16::from_le_bytes(*bytes).into()),
+        _ => at(lengths, number).map(|bytes| u32::from_le_bytes(*bytes)),
+    }
+}
+
+/// The element of `N` bytes with this number.
+#[inline]
+fn at<const N: usize>(bytes: &[u8], number: usize) -> Option<&[u8; N]> {
+    bytes.as_chunks().0.get(number)
 }
 
 /// Compares the end of the records with the length of the content.
