@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// Decompressed bytes below which a slice is read on the calling thread.
-const SHARED_FROM: usize = 256 << 10;
+const SHARED_FROM: usize = 2 << 20;
 /// The divisor of the cache size that gives the longest slice whose chunks are kept: a longer one would evict chunks that
 /// others need.
 const KEPT_SHARE: usize = 4;
@@ -67,7 +67,7 @@ impl<S: ChunkStore> Chunked<S> {
 
     /// Reads a slice, one range per axis, into `out` in C order. The length of `out` must be exactly the slice's bytes.
     ///
-    /// Reads and decompresses only the chunks, or separately compressed blocks, that the slice touches. From 256 KiB of
+    /// Reads and decompresses only the chunks, or separately compressed blocks, that the slice touches. From 2 MiB of
     /// decompressed data on, several threads share the work; the call returns when all have finished. Slices of up to a quarter
     /// of the cache keep the chunks that they touch partly. After an error the content of `out` is unspecified.
     ///
