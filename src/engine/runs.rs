@@ -17,15 +17,16 @@ use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, slice_mut, to_u64, to_usize};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::parallel::{Panicked, Pipeline};
+use bloscpack_storage::parallel::{BATCH, Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 /// Compressed bytes of a run, so that reads are few and large.
 const READ: u64 = (1 << 20) + (64 << 10);
-/// Uncompressed bytes of a run, so that its memory is bounded where data compresses well.
-const CONTENT: u64 = 1 << 20;
+/// Uncompressed bytes of a run, so that its memory is bounded where data compresses well, and what is decoded stays in the
+/// processor's cache until it is delivered.
+const CONTENT: usize = 2 << 20;
 
 /// A chunk that a worker has decoded.
 pub(super) struct Decoded {
@@ -159,10 +160,9 @@ impl<R> Engine<R> {
         }
         let (limits, hashers) = (options.limits, options.hashers.clone());
         let threads = options.codec_threads();
-        // Two for each thread: one is decoded into while another is delivered.
-        let spare = Spare(Arc::new(Mutex::new(BufferPool::new(
-            threads.saturating_mul(2),
-        ))));
+        // The buffers of two runs for each thread: one is decoded into while another is delivered.
+        let pool = BufferPool::new(threads.saturating_mul(2 * CONTENT / BATCH));
+        let spare = Spare(Arc::new(Mutex::new(pool)));
         let of_workers = spare.clone();
         let make_worker = move || {
             let mut worker = Worker {
@@ -269,7 +269,7 @@ impl<R> Engine<R> {
                 let content = size.map_or(0, |size| u64::from(size) * (count + 1));
                 if count == 0 {
                     begin = place;
-                } else if all + len > runs.most || content > CONTENT {
+                } else if all + len > runs.most || content > to_u64(CONTENT) {
                     break;
                 }
                 all += len;
@@ -331,7 +331,7 @@ impl Worker {
             };
             let may_follow = run.is_last && number + 1 == run.lens.len();
             content += u64::from(parsed.nbytes);
-            let is_much = content > CONTENT && !chunks.is_empty();
+            let is_much = content > to_u64(CONTENT) && !chunks.is_empty();
             if (rest > 0 && !may_follow) || parsed.nbytes > self.most || is_much {
                 break;
             }
