@@ -38,6 +38,13 @@ impl Fetcher {
         Ok(bytes)
     }
 
+    /// Reads the header of a chunk, and checks it against its place.
+    pub(crate) fn header<S: ReadAt>(&self, source: &S, span: &ChunkSpan) -> Result<ChunkHeader> {
+        let mut header = [0; HEADER_LEN];
+        source.read_exact_at(span.extent.position.byte, &mut header)?;
+        check_header(&span.extent, &header, Some(nbytes_of(span)?))
+    }
+
     /// Reads a chunk, and returns its header and its bytes. `nbytes` is the number of its uncompressed bytes, if known.
     pub(crate) fn fetch_extent<S: ReadAt>(
         &self,

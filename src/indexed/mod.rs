@@ -27,6 +27,7 @@ pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 
 use super::engine::Warning;
 use crate::Options;
+use blosc1::ChunkHeader;
 use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt, parallel};
@@ -208,6 +209,29 @@ impl<S: ReadAt> IndexedReader<S> {
     pub fn chunk_range(&self, chunk: u64) -> Result<Option<Range<u64>>> {
         let span = self.index.span(&self.source, chunk).reading()?;
         Ok(span.map(|span| span.content))
+    }
+
+    /// Where the compressed bytes of a chunk lie in the input, without the digest, by its number over all members; and the
+    /// chunk's header, which is all that is read of it.
+    ///
+    /// ```
+    /// use bloscpack::indexed::IndexedReader;
+    /// let file = bloscpack::compress(b"content")?;
+    /// let reader = IndexedReader::open(&file)?;
+    /// let (bytes, header) = reader.chunk_place(0)?;
+    /// assert_eq!(header.nbytes, 7);
+    /// assert_eq!(file[bytes.start as usize..bytes.end as usize], reader.read_stored_chunk(0)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last chunk, any error of the source, and the
+    /// error of a damaged header.
+    pub fn chunk_place(&self, chunk: u64) -> Result<(Range<u64>, ChunkHeader)> {
+        let span = self.span(&self.source, chunk).reading()?;
+        let header = self.fetcher.header(&self.source, &span).reading()?;
+        let begin = span.extent.position.byte;
+        Ok((begin..begin + u64::from(header.ctbytes), header))
     }
 
     /// The uncompressed bytes of a chunk, by its number over all members. It allocates as many bytes as the chunk has, and

@@ -1,7 +1,7 @@
 //! [`Array`]: an n-dimensional array of any format.
 
 use crate::{Attributes, Grid, Zones, bytes_of};
-use blosc1::ChunkSettings;
+use blosc1::{ChunkHeader, ChunkSettings};
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::checked::zeros;
 use bloscpack_error::{Error, Result};
@@ -76,10 +76,32 @@ pub trait Array: Send + Sync {
         Ok(None)
     }
 
+    /// Where the chunk that [`stored`](Self::stored) reads lies, for readers that fetch it themselves. Only its header is read.
+    /// `None` if no stored chunk matches, or if its place is not known, which is the default.
+    ///
+    /// # Errors
+    /// Returns any I/O error, and damage that shows in the header.
+    fn place(&self, at: &[u64]) -> Result<Option<Place>> {
+        let _ = at;
+        Ok(None)
+    }
+
     /// Minimum, maximum and number of missing values of runs of rows, from an index; `None` if the array has no index.
     fn zones(&self) -> Option<&dyn Zones> {
         None
     }
+}
+
+/// The place of a stored chunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file with the chunk, relative to the folder of the array or table, with `/` between names; empty if the array is in
+    /// one file.
+    pub file: String,
+    /// The bytes of the chunk in that file.
+    pub bytes: Range<u64>,
+    /// The header of the chunk.
+    pub header: ChunkHeader,
 }
 
 /// What a format stores about an array apart from shape, dtype and elements. Each format fills in what it has.
@@ -176,6 +198,10 @@ impl<A: Array> Array for Retyped<A> {
         self.array.stored(at)
     }
 
+    fn place(&self, at: &[u64]) -> Result<Option<Place>> {
+        self.array.place(at)
+    }
+
     fn zones(&self) -> Option<&dyn Zones> {
         self.array.zones()
     }
@@ -259,6 +285,10 @@ macro_rules! forward {
 
             fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
                 (**self).stored(at)
+            }
+
+            fn place(&self, at: &[u64]) -> Result<Option<Place>> {
+                (**self).place(at)
             }
 
             fn zones(&self) -> Option<&dyn Zones> {

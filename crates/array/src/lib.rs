@@ -96,7 +96,7 @@ mod user_attributes;
 mod window;
 mod zones;
 
-pub use array::{Array, Description, Reordered, Retyped};
+pub use array::{Array, Description, Place, Reordered, Retyped};
 pub use attributes::{Attributes, DIMENSIONS, MISSING};
 pub use cells::{Cells, value_json};
 pub use chunked::{Chunked, Resources};

@@ -61,6 +61,19 @@ impl Files {
         self.root.was_interrupted()
     }
 
+    /// Refuses a store whose files other programs do not find, or find as they were before a change.
+    pub(crate) fn check_own(&self) -> Result<()> {
+        let message = match &self.origin {
+            Some((store, _)) if !store.has_own_files() => "its files are in an archive",
+            Some(_) if self.was_interrupted() => {
+                "its last change was interrupted, and its files are not complete before the next one"
+            }
+            Some(_) => return Ok(()),
+            None => "it is being changed",
+        };
+        Err(Error::new(Code::CannotStore, message))
+    }
+
     /// Adds the file, and for I/O the side, to an error that lacks them.
     pub(crate) fn locate(&self, key: &Key, error: impl Into<Error>) -> Error {
         let error = error.into().on(self.side);

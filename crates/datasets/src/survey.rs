@@ -88,7 +88,7 @@ impl CArray {
     pub fn chunk_header(&self, chunk: u64) -> Result<ChunkHeader> {
         let storage = self.storage();
         storage.stage()?;
-        storage.header(chunk)
+        Ok(storage.place(chunk)?.header)
     }
 
     /// The checksum of each chunk; [`Checksum::None`] in the layouts `bcolz` and `blz`.

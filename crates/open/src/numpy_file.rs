@@ -2,8 +2,7 @@
 
 use blosc1::{ChunkSettings, Compressor, MAX_NBYTES};
 use bloscpack::{indexed::IndexedReader, npy};
-use bloscpack_array::Attributes;
-use bloscpack_array::{Array, Description, Flat, Grid};
+use bloscpack_array::{Array, Attributes, Description, Flat, Grid, Place};
 use bloscpack_dtype::DType;
 use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{Error, Result};
@@ -142,17 +141,33 @@ impl<S: ReadAt> Array for NumpyFile<S> {
     }
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
-        // An array without axes is one element, in one chunk.
-        let number = at.get(self.axis).copied().unwrap_or(0);
-        if self.is_aligned && number < self.reader().chunks() {
-            self.reader().read_stored_chunk(number).map(Some)
-        } else {
-            Ok(None)
-        }
+        let chunk = self.chunk(at);
+        chunk
+            .map(|chunk| self.reader().read_stored_chunk(chunk))
+            .transpose()
+    }
+
+    fn place(&self, at: &[u64]) -> Result<Option<Place>> {
+        let Some(chunk) = self.chunk(at) else {
+            return Ok(None);
+        };
+        let (bytes, header) = self.reader().chunk_place(chunk)?;
+        Ok(Some(Place {
+            file: String::new(),
+            bytes,
+            header,
+        }))
     }
 }
 
 impl<S: ReadAt> NumpyFile<S> {
+    /// The number of the chunk of the file that contains a chunk of the grid, and nothing else.
+    fn chunk(&self, at: &[u64]) -> Option<u64> {
+        // An array without axes is one element, in one chunk.
+        let number = at.get(self.axis).copied().unwrap_or(0);
+        (self.is_aligned && number < self.reader().chunks()).then_some(number)
+    }
+
     /// The settings of the first chunk. It does not store the level, nor which of two compressors with the same format wrote
     /// it.
     fn settings(&self) -> Option<ChunkSettings> {

@@ -33,6 +33,9 @@ pub struct Conversion<'a> {
     /// The description of the new array. If you change the shape or the settings of its chunks, all chunks are compressed
     /// again.
     pub new: NewArray,
+    /// Whether chunks that can be taken over stay where they are, as [`ArrayFiles::places`] of the result (default false). Then
+    /// only chunks that are shorter than others are written, and whole chunks that readers of Zarr cannot decode are an error.
+    pub by_reference: bool,
     source: Box<dyn Array + 'a>,
     /// The chunk shape and the settings with which chunks can be taken over.
     like: (Vec<u64>, ChunkSettings),
@@ -85,7 +88,12 @@ impl<'a> Conversion<'a> {
                 Box::new(Reordered::new(array, new.dtype.clone())?)
             }
         };
-        Ok(Self { new, source, like })
+        Ok(Self {
+            new,
+            by_reference: false,
+            source,
+            like,
+        })
     }
 
     /// Writes the array into a folder of a store. Returns what a group needs to know about the array, and how many chunks were
@@ -103,7 +111,10 @@ impl<'a> Conversion<'a> {
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<(ArrayFiles, ChunkCounts)> {
         let is_like = self.like == (self.new.chunk_shape.clone(), self.new.settings);
-        let writer = ArrayWriter::create(store, folder, self.new)?;
+        let mut writer = ArrayWriter::create(store, folder, self.new)?;
+        if self.by_reference {
+            writer = writer.by_reference();
+        }
         let counts = writer.fill_from(&*self.source, is_like, threads, progress)?;
         Ok((writer.finish()?, counts))
     }

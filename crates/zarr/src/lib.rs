@@ -78,6 +78,7 @@
 //! | write an array row by row | [`RowWriter`] |
 //! | copy an array of another format | [`ArrayWriter::fill_from`] |
 //! | write a group around arrays | [`create_group`] |
+//! | describe a group whose chunks lie in other files | [`References`] |
 //! | append to an array, or resize it | [`ZarrEditor`] |
 //!
 //! # Reading
@@ -126,6 +127,7 @@ mod keys;
 mod meta;
 mod open;
 mod read;
+mod references;
 mod verify;
 mod write;
 
@@ -135,6 +137,7 @@ pub use edit::{Written, ZarrEditor};
 pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};
+pub use references::References;
 pub use verify::Survey;
 pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, NewArray, RowWriter, create_group};
 

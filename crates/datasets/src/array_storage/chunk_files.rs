@@ -5,8 +5,7 @@ use crate::error::{missing_superchunk, wrong_count, wrong_length};
 use crate::files::{Files, join};
 use crate::grid::BandedGrid;
 use crate::superchunk::{FIRST_READ, StoredChunk, SuperchunkIndex};
-use blosc1::ChunkHeader;
-use bloscpack_array::{Buffer, ChunkStore, Loaded, Want};
+use bloscpack_array::{Buffer, ChunkStore, Loaded, Place, Want};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{Entry, EntryKind, Key, ReadAhead, ReadAt};
@@ -141,8 +140,8 @@ impl ChunkFiles {
         })
     }
 
-    /// Reads the header of a chunk.
-    pub(crate) fn header(&self, chunk: u64) -> Result<ChunkHeader> {
+    /// Reads the header of a chunk, and finds its place.
+    pub(crate) fn place(&self, chunk: u64) -> Result<Place> {
         let (number, index) = self.file_of(chunk);
         self.in_file(number, || {
             let file = self.open(number, chunk)?;
@@ -151,8 +150,19 @@ impl ChunkFiles {
             let found = to_u64(slots.len());
             let slot = slots.get(in_memory(index)?);
             let slot = slot.ok_or_else(|| wrong_count(found, expected))?;
-            slot.header(file.as_ref())
+            let header = slot.header(file.as_ref())?;
+            Ok(Place {
+                file: self.key(number)?.as_str().to_owned(),
+                // The header bounds what readers fetch; a slot may be longer.
+                bytes: slot.at..slot.at.saturating_add(header.ctbytes.into()),
+                header,
+            })
         })
+    }
+
+    /// Refuses superchunks that other programs do not find.
+    pub(crate) fn check_own_files(&self) -> Result<()> {
+        self.files.check_own()
     }
 
     /// Adds the name of a superchunk to the errors of an operation on it.

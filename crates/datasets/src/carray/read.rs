@@ -1,7 +1,7 @@
 //! Reads elements of a [`CArray`].
 
 use super::{Blocks, CArray};
-use bloscpack_array::{Array, Description, Grid, Zones, bytes_of};
+use bloscpack_array::{Array, Description, Grid, Place, Zones, bytes_of};
 use bloscpack_dtype::DType;
 use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::checked::{in_memory, to_u64};
@@ -212,6 +212,13 @@ impl Array for CArray {
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
         self.stored_chunk(self.storage.grid().number(at)).map(Some)
+    }
+
+    fn place(&self, at: &[u64]) -> Result<Option<Place>> {
+        self.storage.check_plain()?;
+        self.storage.check_own_files()?;
+        let chunk = self.storage.grid().number(at);
+        self.storage.place(chunk).map(Some)
     }
 
     fn zones(&self) -> Option<&dyn Zones> {

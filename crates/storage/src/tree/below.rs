@@ -65,6 +65,10 @@ impl Store for Below {
         }
     }
 
+    fn has_own_files(&self) -> bool {
+        self.store.has_own_files()
+    }
+
     fn read_only(&self, key: &Key) -> io::Error {
         self.store.read_only(&self.key(key).unwrap_or_default())
     }

@@ -147,6 +147,12 @@ pub trait Store: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether other programs find each file where this store has it: below its folder or URL, under the same name. False for
+    /// the files of an archive; the default is true.
+    fn has_own_files(&self) -> bool {
+        true
+    }
+
     /// The error that all changes of a read-only store return: by default
     /// [`ReadOnlyFilesystem`](io::ErrorKind::ReadOnlyFilesystem).
     fn read_only(&self, key: &Key) -> io::Error {

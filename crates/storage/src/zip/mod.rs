@@ -236,6 +236,10 @@ impl Store for ZipStore {
         }
     }
 
+    fn has_own_files(&self) -> bool {
+        false
+    }
+
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         self.check_folder(folder)?;
         // The keys of a folder's entries follow its own, among those of siblings that begin with its name.

@@ -7,9 +7,10 @@ use blosc1::{ChunkHeader, CompressorFormat, validate};
 use bloscpack_array::{Array, Grid};
 use bloscpack_dtype::ByteOrder;
 use bloscpack_error::checked::to_u64;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::parallel;
 use std::ops::AddAssign;
+use std::sync::PoisonError;
 
 /// How many chunks were copied, and how many were compressed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -94,9 +95,45 @@ impl ArrayWriter {
         if self.new.is_sharded() {
             return self.write_shard(at, (source, takes));
         }
+        if takes && let Some(place) = self.place(at, source)? {
+            return Ok(place);
+        }
         let (stored, counts) = self.chunk(at, (source, takes))?;
         self.put(at, &stored)?;
         Ok(counts)
+    }
+
+    /// Notes where a chunk lies, if chunks stay where they are. `None` if it must be written: it is shorter than others.
+    fn place(&self, at: &[u64], source: &dyn Array) -> Result<Option<ChunkCounts>> {
+        let Some(places) = &self.places else {
+            return Ok(None);
+        };
+        let refused = |why: String| {
+            let error = Error::new(Code::CannotStore, why);
+            error.with_hint("convert it to Zarr, which copies its chunks")
+        };
+        let Some(place) = source.place(at)? else {
+            let why = "its chunks are not Blosc 1 chunks of whole rows";
+            return Err(refused(why.to_owned()));
+        };
+        if self.fits(&place.header) {
+            let key = self.keys.key(&self.folder, at).writing()?;
+            let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
+            places.insert(key.as_str().to_owned(), place);
+            return Ok(Some(ChunkCounts {
+                taken: 1,
+                compressed: 0,
+            }));
+        }
+        if self.new.grid().extent(at).shape() != self.new.chunk_shape {
+            return Ok(None);
+        }
+        let ChunkHeader { nbytes, .. } = place.header;
+        let codec = place.header.compressor_format();
+        let codec = codec.map_or("an unknown compressor", CompressorFormat::name);
+        Err(refused(format!(
+            "chunk {at:?} has {nbytes} bytes by {codec}, which readers of Zarr do not decode"
+        )))
     }
 
     /// The encoded bytes of a chunk: copied if possible, else compressed.
@@ -139,9 +176,13 @@ impl ArrayWriter {
             return Ok(None);
         };
         let header = validate(&stored)?;
+        Ok(self.fits(&header).then_some(stored))
+    }
+
+    /// Whether an encoded chunk has the bytes of a chunk of this array, and every reader of Zarr can decode it.
+    fn fits(&self, header: &ChunkHeader) -> bool {
         let expected = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize());
-        let fits = expected == Some(header.nbytes.into()) && is_common(&header);
-        Ok(fits.then_some(stored))
+        expected == Some(header.nbytes.into()) && is_common(header)
     }
 
     /// Writes a shard: its chunks, and the index after them.

@@ -17,7 +17,7 @@ use crate::codec::Packer;
 use crate::int::byte_len;
 use crate::keys::ChunkKeys;
 use crate::meta::{Encoded, Format, encode_array, encode_group, plain_group};
-use bloscpack_array::{Region, copy};
+use bloscpack_array::{Place, Region, copy};
 use bloscpack_error::checked::{to_u64, zeros};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::parallel;
@@ -63,6 +63,8 @@ pub struct ArrayWriter {
     metadata: Encoded,
     packer: Packer,
     made: Made,
+    /// The chunks that stay where they are, by key; `None` if all are written.
+    places: Option<Mutex<BTreeMap<String, Place>>>,
 }
 
 impl ArrayWriter {
@@ -93,7 +95,17 @@ impl ArrayWriter {
             metadata,
             packer,
             made,
+            places: None,
         })
+    }
+
+    /// Lets [`fill_from`](Self::fill_from) leave chunks where they are: [`ArrayFiles::places`] then says where readers find them.
+    #[must_use]
+    pub fn by_reference(self) -> Self {
+        Self {
+            places: Some(Mutex::default()),
+            ..self
+        }
     }
 
     /// The description of the array.
@@ -141,18 +153,29 @@ impl ArrayWriter {
     pub fn finish(self) -> Result<ArrayFiles> {
         self.made.sync(&*self.store)?;
         let path = self.folder.as_str().to_owned();
+        let places = self.places.unwrap_or_default();
         Ok(ArrayFiles {
             path,
             metadata: self.metadata,
+            places: places.into_inner().unwrap_or_else(PoisonError::into_inner),
         })
     }
 }
 
-/// The path and the metadata of an array that was written, for its group.
+/// An array that was written: what its group needs to know.
 #[derive(Debug, Clone)]
 pub struct ArrayFiles {
     path: String,
     metadata: Encoded,
+    places: BTreeMap<String, Place>,
+}
+
+impl ArrayFiles {
+    /// The chunks that were not written, by key: they stay in the source ([`ArrayWriter::by_reference`]).
+    #[must_use]
+    pub fn places(&self) -> &BTreeMap<String, Place> {
+        &self.places
+    }
 }
 
 /// Writes the metadata of a group at the root of a store, and syncs it.

@@ -29,6 +29,9 @@ pub struct NewArray {
     /// The fill value: the bytes of one element, in the byte order of the dtype. Chunks that are not written have it. `None`
     /// (default) is zeros.
     pub fill: Option<Vec<u8>>,
+    /// Whether the metadata states no fill value, for arrays whose chunks are all there (default false). Readers such as xarray
+    /// take elements with the fill value of version 2 for missing ones. Only in version 2.
+    pub without_fill: bool,
     /// How chunks are compressed (default: [`ChunkSettings::default`], with the element size as typesize). Do not use Snappy,
     /// which numcodecs cannot read.
     pub settings: ChunkSettings,
@@ -52,6 +55,7 @@ impl NewArray {
             chunks_per_shard: 1,
             fortran: false,
             fill: None,
+            without_fill: false,
             settings: ChunkSettings::default().typesize(typesize),
             attributes: "{}".to_owned(),
             dimension_names: None,
