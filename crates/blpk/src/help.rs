@@ -7,7 +7,10 @@ use clap::{Arg, Command};
 
 /// The groups of the first page, by task. Each command is in one group.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Convert and query", &["convert", "import", "export", "sql"]),
+    (
+        "Convert and query",
+        &["convert", "import", "export", "refs", "sql"],
+    ),
     ("Look", &["info", "ls", "cat"]),
     ("Compress", &["compress", "decompress"]),
     ("Store records", &["records"]),

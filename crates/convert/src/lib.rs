@@ -70,6 +70,7 @@ use bloscpack_open::{
     exchange::{BoxedSource, FixedSource, Schema, Source},
     frames::NdArray,
     internal::{needs_column, not_a_table},
+    zarr::References,
 };
 
 pub use file::Output;
@@ -304,6 +305,28 @@ impl Conversion {
             Goal::Format(format) => work.exchange(format, output),
             _ => Err(Error::usage("directories and frames are made at a path")),
         }
+    }
+
+    /// Describes the source as a Zarr group whose chunks stay where they are. A single array becomes a member with the
+    /// [name](Self::name); the goal is not used. Only headers are read, and chunks that are shorter than others, of which the
+    /// references contain a copy.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack_convert::{Conversion, Goal};
+    /// use bloscpack_open::{Options, open};
+    ///
+    /// let table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &Options::new())?;
+    /// let references = Conversion::new(Goal::default()).references(&*table, &|_| ())?;
+    /// assert!(references.files().contains_key("id/.zarray"));
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns `Code::CannotStore` for a source that readers of Zarr cannot read where it lies: whose chunks are not chunks of
+    /// Blosc 1, or whose compressor they do not have; and damage of the metadata and of headers.
+    pub fn references(&self, source: &dyn Container, warn: &Warn<'_>) -> Result<References> {
+        self.work(source, warn)?.references()
     }
 
     /// Checks the conversion, and begins it.

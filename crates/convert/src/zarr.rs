@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_open::{
     Part, Region,
     array::{Array as _, BATCH, Column, DIMENSIONS, Grid, refuse_missing},
     datasets::Attributes,
     exchange::{OneArray, Source as _},
     zarr::{
-        ArrayFiles, ArrayWriter, ChunkCounts, Conversion, Format, NewArray, RowWriter, create_group,
+        ArrayFiles, ArrayWriter, ChunkCounts, Conversion, Format, NewArray, References, RowWriter,
+        create_group,
     },
 };
-use bloscpack_storage::{DiskStore, Key};
+use bloscpack_storage::{DiskStore, Key, Memory, Store};
 use bloscpack_wire::internal::to_u64;
 
 use crate::{Counted, Work, names_of_table};
@@ -27,26 +28,68 @@ const CHUNK: u64 = 1 << 20;
 
 /// The arrays and groups that are being made in a store.
 struct Group {
-    store: Arc<DiskStore>,
+    store: Arc<dyn Store>,
     format: Format,
+    /// The chunks that stay in the source; `None` if all are written.
+    references: Option<References>,
+    /// The member of the source that is being converted; empty if it is no tree.
+    member: String,
     arrays: Vec<ArrayFiles>,
     /// The attributes of the groups below the root, by path.
     groups: BTreeMap<String, String>,
     counts: ChunkCounts,
 }
 
+impl Group {
+    /// Refuses what is read as rows, if chunks are to stay in the source.
+    fn check_rows(&self) -> Result<()> {
+        if self.references.is_some() {
+            let message = "it is not stored in chunks of arrays";
+            return Err(Error::new(Code::CannotStore, message));
+        }
+        Ok(())
+    }
+}
+
 impl Work<'_> {
     /// Makes a Zarr array or group in an empty folder.
     pub(crate) fn zarr(&self, format: Format, path: &Path) -> Result<ChunkCounts> {
+        let store = Arc::new(DiskStore::open(path).writing()?);
+        Ok(self.zarr_in(store, format, None)?.counts)
+    }
+
+    /// Makes a Zarr group whose chunks stay in the source.
+    pub(crate) fn references(&self) -> Result<References> {
+        let store = Arc::new(Memory::new());
+        let group = self.zarr_in(store.clone(), Format::V2, Some(References::default()))?;
+        let mut references = group.references.unwrap_or_default();
+        for key in store.keys() {
+            let bytes = store.bytes(key.as_str()).unwrap_or_default();
+            references.insert(key.as_str(), bytes);
+        }
+        Ok(references)
+    }
+
+    /// Makes a Zarr array or group in an empty store. With `references`, it is always a group.
+    fn zarr_in(
+        &self,
+        store: Arc<dyn Store>,
+        format: Format,
+        references: Option<References>,
+    ) -> Result<Group> {
+        let by_reference = references.is_some();
         let mut group = Group {
-            store: Arc::new(DiskStore::open(path).writing()?),
+            store,
             format,
+            references,
+            member: String::new(),
             arrays: Vec::new(),
             groups: BTreeMap::new(),
             counts: ChunkCounts::default(),
         };
         if self.settings.is_tree(self.source) {
             self.each_member(&mut |work, member| {
+                group.member.clone_from(&member.path);
                 if !member.is_table {
                     return work.zarr_array(&mut group, &member.path);
                 }
@@ -60,15 +103,20 @@ impl Work<'_> {
         }
         let is_table = self.settings.table || names_of_table(self.source)?.is_some();
         if !is_table || self.settings.column.is_some() {
+            if by_reference {
+                let column = self.settings.column.as_ref();
+                self.zarr_array(&mut group, column.unwrap_or(&self.settings.name))?;
+                return self.seal(group, &Attributes::default());
+            }
             self.zarr_array(&mut group, "")?;
-            return Ok(group.counts);
+            return Ok(group);
         }
         self.zarr_table(&mut group, "")?;
         self.seal(group, &self.attributes()?)
     }
 
     /// Completes a group with its metadata.
-    fn seal(&self, group: Group, attributes: &Attributes) -> Result<ChunkCounts> {
+    fn seal(&self, group: Group, attributes: &Attributes) -> Result<Group> {
         self.warn_about_numbers(&group, attributes.text());
         create_group(
             &*group.store,
@@ -77,7 +125,7 @@ impl Work<'_> {
             &group.arrays,
             &group.groups,
         )?;
-        Ok(group.counts)
+        Ok(group)
     }
 
     /// Warns about NaN and infinity among attributes, which JSON does not have.
@@ -119,6 +167,7 @@ impl Work<'_> {
 
     /// Writes the rows of a table as arrays into a folder of the store, one for each column.
     fn zarr_rows(&self, group: &mut Group, folder: &str) -> Result<()> {
+        group.check_rows()?;
         let rows = self.fixed()?;
         let (count, schema) = (rows.known_rows()?, rows.schema().clone());
         self.warn_about_zones(&schema);
@@ -167,11 +216,19 @@ impl Work<'_> {
         };
         let mut conversion = Conversion::of(array, group.format)?;
         attach(&mut conversion.new, attributes);
+        if group.references.is_some() {
+            // xarray reads no array of version 2 without names of its axes.
+            let name = folder.rsplit('/').next().unwrap_or_default();
+            let axes = 0..conversion.new.shape.len();
+            let names = || axes.map(|axis| format!("{name}_{axis}")).collect();
+            conversion.new.dimension_names.get_or_insert_with(names);
+        }
         self.fill(group, conversion, folder)
     }
 
     /// Writes a column that can only be read as rows.
     fn zarr_column(&self, group: &mut Group, folder: &str, attributes: Attributes) -> Result<()> {
+        group.check_rows()?;
         let mut source = self.fixed()?;
         let mut elements = OneArray::new(&mut *source)?;
         let (column, shape) = (elements.column().clone(), elements.shape().to_vec());
@@ -190,6 +247,8 @@ impl Work<'_> {
     fn fill(&self, group: &mut Group, mut conversion: Conversion<'_>, folder: &str) -> Result<()> {
         self.settings.storage.zarr(&mut conversion.new)?;
         self.warn_about_numbers(group, &conversion.new.attributes);
+        conversion.by_reference = group.references.is_some();
+        conversion.new.without_fill = group.references.is_some();
         let total = Region::all(&conversion.new.shape).bytes(conversion.new.dtype.itemsize());
         let (array, counts) = conversion.write(
             group.store.clone(),
@@ -197,6 +256,13 @@ impl Work<'_> {
             self.settings.options.workers(),
             &mut |bytes| self.advance(bytes, total),
         )?;
+        if let Some(references) = &mut group.references {
+            for (key, place) in array.places() {
+                let mut place = place.clone();
+                place.file = below(&group.member, &place.file);
+                references.refer(key, place);
+            }
+        }
         group.arrays.push(array);
         group.counts += counts;
         Ok(())
@@ -215,6 +281,7 @@ fn row_writer(group: &mut Group, new: NewArray, folder: &str) -> Result<RowWrite
 fn below(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
+        folder if name.is_empty() => folder.to_owned(),
         folder => format!("{folder}/{name}"),
     }
 }

@@ -17,6 +17,7 @@ mod pages;
 mod patch;
 mod records;
 mod recover;
+mod refs;
 mod reindex;
 mod sql;
 mod verify;
@@ -45,6 +46,7 @@ pub enum Command {
     Import(import::Import),
     Export(export::Export),
     Convert(convert::Convert),
+    Refs(refs::Refs),
     #[command(subcommand)]
     Dataset(dataset::Dataset),
     Verify(verify::Verify),
@@ -75,6 +77,7 @@ pub fn run(
         Command::Export(command) => command.run(session),
         Command::Dataset(command) => command.run(session),
         Command::Convert(command) => command.run(session),
+        Command::Refs(command) => command.run(session),
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),

@@ -1,9 +1,11 @@
 //! Tests of `convert` into Zarr and back, and of the other commands on Zarr.
 
+use bloscpack::blosc;
 use serde_json::{Value, json};
 use std::fs;
 
-use crate::support::Folder;
+use crate::datasets_exchanged::npy;
+use crate::support::{Folder, ramp};
 
 fn run_json<const N: usize>(folder: &Folder, arguments: [&str; N]) -> Value {
     serde_json::from_slice(&folder.run(arguments).succeeded()).unwrap()
@@ -364,5 +366,69 @@ fn a_member_that_is_a_link_is_damage() {
         folder.run(["verify", "g"]).status_is(3);
         fs::remove_dir_all(folder.path("g")).unwrap();
         fs::remove_dir_all(folder.path("n")).unwrap();
+    }
+}
+
+#[test]
+fn references_lead_to_chunks() {
+    let folder = Folder::new();
+    let elements = ramp(8000);
+    folder.write("a.npy", npy("'<i8'", "(1000,)", &elements));
+    let import = ["import", "a.npy", "a", "--chunklen", "300"];
+    folder.run(import).succeeded();
+    let text = folder
+        .run(["refs", "a", "--root", "x://host/a/"])
+        .succeeded();
+    let found: Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(found["templates"]["u"], "x://host/a");
+    for chunk in 0..3 {
+        let place = &found["refs"][format!("a/{chunk}")];
+        assert_eq!(place[0], format!("{{{{u}}}}/data/__{chunk}.blp"));
+        let number = |at: usize| usize::try_from(place[at].as_u64().unwrap()).unwrap();
+        let file = folder.read(&format!("a/data/__{chunk}.blp"));
+        let data = blosc::decompress(&file[number(1)..][..number(2)]).unwrap();
+        assert_eq!(data, elements[chunk * 2400..][..2400]);
+    }
+    // The last 100 elements are copied, padded to a whole chunk.
+    let tail = found["refs"]["a/3"].as_str().unwrap();
+    assert!(tail.starts_with("base64:"), "{tail}");
+    let meta: Value = serde_json::from_str(found["refs"]["a/.zarray"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&meta["fill_value"], &meta["chunks"]),
+        (&Value::Null, &json!([300]))
+    );
+    folder.run(["refs", "a", "a.json"]).succeeded();
+    let own = format!("file://{}", folder.path("a").display());
+    let found: Value = serde_json::from_slice(&folder.read("a.json")).unwrap();
+    assert_eq!(found["templates"]["u"], own);
+}
+
+#[test]
+fn what_zarr_cannot_read_in_place_is_not_referenced() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("'<i8'", "(1000,)", &ramp(8000)));
+    let snappy = [
+        "--layout",
+        "carray-doc",
+        "--chunklen",
+        "300",
+        "-c",
+        "snappy",
+    ];
+    let import = [&["import", "a.npy", "a"], &snappy[..]].concat();
+    folder.run(import).succeeded();
+    folder.run(["import", "a.npy", "a.b2nd"]).succeeded();
+    folder.write("a.csv", "a\n1\n");
+    for (path, why) in [
+        (
+            "a",
+            "chunk [0] has 2400 bytes by snappy, which readers of Zarr do not decode",
+        ),
+        ("a.b2nd", "its chunks are not Blosc 1 chunks of whole rows"),
+        ("a.csv", "it is not stored in chunks of arrays"),
+        ("a.npy", "its chunks are not Blosc 1 chunks of whole rows"),
+    ] {
+        folder.run(["refs", path, "out.json"]).failed(2, why);
+        assert!(!folder.path("out.json").exists(), "{path}");
     }
 }
