@@ -9,6 +9,7 @@ use bloscpack::Options;
 use bloscpack::dtype::DType;
 use bloscpack_convert::{Conversion, Goal, Storage};
 use bloscpack_open::exchange::ImportOptions;
+use bloscpack_open::zarr::{Format, References};
 use bloscpack_open::{Bounds, Part, open_with};
 use pyo3::prelude::*;
 use std::num::NonZeroU64;
@@ -129,4 +130,36 @@ pub fn convert(
     })?;
     made.or_raise(py)?;
     Ok(warnings.into_inner().unwrap_or_default())
+}
+
+/// References to the chunks of an input, as JSON: what Kerchunk calls them. Returns warnings as well.
+#[pyfunction]
+pub fn refs(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+    root: Option<String>,
+    name: String,
+    columns: Option<Vec<String>>,
+    threads: usize,
+) -> PyResult<(String, Vec<String>)> {
+    let options = Options::new().threads(threads);
+    let source = opened(py, object, &options)?;
+    let mut conversion = Conversion::new(Goal::Zarr(Format::V2));
+    conversion.name = name;
+    conversion.columns = columns.unwrap_or_default();
+    conversion.options = options;
+    let warnings = Mutex::new(source.take_warnings());
+    let warn = |text: &str| {
+        if let Ok(mut warnings) = warnings.lock() {
+            warnings.push(text.to_owned());
+        }
+    };
+    let made = py.detach(|| conversion.references(&*source, &warn));
+    let root = match (root, object.extract::<PathBuf>()) {
+        (Some(root), _) => root,
+        (None, Ok(path)) if !is_url(object) => References::root_of(&path).or_raise(py)?,
+        (None, _) => object.str()?.to_string(),
+    };
+    let text = made.or_raise(py)?.to_json(&root);
+    Ok((text, warnings.into_inner().unwrap_or_default()))
 }

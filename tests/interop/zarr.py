@@ -39,6 +39,8 @@ def run(tally, blpk, reference, place):
     ours(tally, blpk, pythons)
     odd(tally, blpk, pythons)
     corpus(tally, blpk, pythons)
+    if pythons["zarr34"]:
+        references(tally, blpk, pythons["zarr34"])
 
 
 def peer(python, *arguments, lines=None):
@@ -383,3 +385,46 @@ def one_of_corpus(blpk, one, folder, lists, refused):
         (folder / "ours.npy").unlink(missing_ok=True)
         kind, wanted = ("tables", folder / "columns") if columns else ("arrays", folder / "a.npy")
         add(lists, kind + version, "%s %s" % (out, wanted), None if columns else numpy.load(wanted))
+
+
+# Read where they lie ----------------------------------------------------------
+
+def references(tally, blpk, python):
+    """zarr-python and xarray read the datasets of the corpus by references, as its manifests have them."""
+    place, lines, names = Place(), [], []
+    for part in ("bcolz", "bcolz-legacy", "blz", "carray05"):
+        if not (CORPUS / part).is_dir():
+            print("  references: %s is missing" % part, flush=True)
+            continue
+        for one in json.loads((CORPUS / part / "manifest.json").read_text())["datasets"]:
+            arrays = one.get("columns") or [one]
+            # Only NumPy reads objects, and only bcolz what its writer has left half made.
+            if any("O" in str(array.get("dtype", "O")) or "sha256_le" not in array for array in arrays):
+                continue
+            folder = CORPUS / part / one["name"]
+            out = place.root / part / ("%s.json" % one["name"].replace("/", " "))
+            out.parent.mkdir(exist_ok=True)
+            tally.case("references to %s" % folder, refer, blpk, folder, out)
+            if not out.exists():
+                continue
+            for array in arrays:
+                name = array["name"] if one.get("columns") else folder.stem
+                names.append("%s %s" % (folder, name))
+                lines.append(json.dumps([str(out), name, array["shape"], array["sha256_le"]]))
+    for name, said in zip(names, peer(python, "references", lines=lines)):
+        tally.case("by references %s" % name, equal, said, "ok", "zarr-python and xarray")
+
+
+# Why Zarr has no array for a dataset.
+NO_ZARR = ("by snappy, which readers of Zarr do not decode", "there are bytes between its fields, or its fields have titles")
+
+
+def refer(blpk, folder, out):
+    done = blpk.run("refs", folder, out)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace")
+        expect(done.returncode == 2 and any(why in said for why in NO_ZARR), "status %d: %s" % (done.returncode, said))
+        return
+    bytes_of = lambda key, value: 0 if isinstance(value, list) or key.split("/")[-1].startswith(".") else len(value)
+    copied = sum(bytes_of(*item) for item in json.loads(out.read_text())["refs"].items())
+    expect(copied < 1 << 20, "%d bytes copied" % copied)

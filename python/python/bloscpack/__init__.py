@@ -19,7 +19,7 @@ from ._buffers import set_threads
 from .append import append_fp as append_fp
 from .arrays import Array, open_array
 from .args import BloscArgs, BloscpackArgs, MetadataArgs
-from .conversion import convert, write
+from .conversion import convert, refs, write
 from .errors import Error
 from .file_io import (
     pack_bytes_file,

@@ -11,10 +11,12 @@ array([3, 4, 5])
 from __future__ import annotations
 
 import io
+import json
 import os
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -87,6 +89,30 @@ def convert(
     }
     for text in _native.convert(source, os.fspath(path), settings):
         warnings.warn(text, stacklevel=2)
+
+
+def refs(source: files.Path, root: str | None = None, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
+    """References with which readers of Zarr read a dataset where it lies, as ``blpk refs`` writes them: Kerchunk's, version 1.
+
+    ``source`` is a path or URL of a dataset of bcolz, BLZ or carray, of a folder of them, or of a Bloscpack file with a NumPy
+    array. ``root`` is the URL or path that the references name for it, by default its own. Columns and arrays are the members
+    of a group; ``columns`` selects some of a table. Chunks that are shorter than others are contained in the references.
+
+    Other inputs, and chunks that readers of Zarr cannot decode, are a `UsageError`. Readers of references do not compare
+    checksums.
+
+    >>> import bloscpack, numpy as np, tempfile
+    >>> path = tempfile.mkdtemp() + "/day"
+    >>> write(np.arange(1000), path, to="bcolz", chunklen=400)
+    >>> sorted(refs(path, "https://example.org/day")["refs"])
+    ['.zgroup', '.zmetadata', 'day/.zarray', 'day/0', 'day/1', 'day/2']
+    """
+    name = Path(source).stem or "array"
+    text, warned = _native.refs(source, root, name, None if columns is None else list(columns), threads())
+    for warning in warned:
+        warnings.warn(warning, stacklevel=2)
+    found: dict[str, Any] = json.loads(text)
+    return found
 
 
 def write(

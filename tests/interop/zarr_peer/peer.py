@@ -3,10 +3,14 @@
     peer.py write FOLDER COUNT SEED VERSION    arrays FOLDER/N.zarr, their elements in FOLDER/N.npy, what they are in FOLDER/N.txt
     peer.py read READER < LIST                 lines "ARRAY.zarr ELEMENTS.npy": prints one line for each, "ok" or the difference
     peer.py tables < LIST                      lines "GROUP.zarr FOLDER": the same with xarray, and FOLDER/COLUMN.npy
+    peer.py references < LIST                  lines "GROUP.json MEMBER SHAPE SHA256", each word as JSON: the same with references,
+                                               and the digest of the elements in little-endian order
 
 READER is zarr, zarrs or tensorstore. This file is not in the folder of `zarr.py`, which it would import instead of Zarr."""
 
+import hashlib
 import io
+import json
 import os
 import random
 import re
@@ -15,6 +19,12 @@ import warnings
 
 import numpy
 import zarr
+
+try:
+    import fsspec
+except ImportError:
+    # Only the newest environment has it, which alone reads references.
+    fsspec = None
 
 warnings.simplefilter("ignore")
 IS_3 = not zarr.__version__.startswith("2.")
@@ -240,5 +250,32 @@ def table(xarray, path, folder):
     return "ok"
 
 
+def references():
+    import xarray
+    for line in sys.stdin:
+        path, name, shape, digest = json.loads(line)
+        try:
+            files = fsspec.filesystem("reference", fo=path, remote_protocol="file", asynchronous=True)
+            group = zarr.open_group(zarr.storage.FsspecStore(files, read_only=True), mode="r")
+            said = unlike(group[name][...], shape, digest)
+            # xarray reads big-endian text in the other order.
+            is_swapped = group[name].dtype.kind == "U" and group[name].dtype.byteorder == ">"
+            if not said and not group[name].dtype.names and not is_swapped:
+                with xarray.open_dataset(path, engine="kerchunk", chunks=None, decode_cf=False, concat_characters=False) as dataset:
+                    said = unlike(dataset[name].values, shape, digest, "xarray: ")
+        except Exception as error:
+            said = "%s: %s" % (type(error).__name__, str(error).replace("\n", " ")[:300])
+        print(said or "ok", flush=True)
+
+
+def unlike(found, shape, digest, who=""):
+    if list(found.shape) != shape:
+        return "%sshape %s, expected %s" % (who, found.shape, shape)
+    ordered = found if found.dtype.names else found.astype(found.dtype.newbyteorder("<"))
+    if hashlib.sha256(numpy.ascontiguousarray(ordered).tobytes()).hexdigest() != digest:
+        return "%sother elements of %s" % (who, found.dtype)
+    return None
+
+
 if __name__ == "__main__":
-    {"write": write, "read": read, "tables": tables}[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "read": read, "tables": tables, "references": references}[sys.argv[1]](*sys.argv[2:])
