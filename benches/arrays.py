@@ -200,7 +200,7 @@ def of_rows(setting):
 
 def of_index(setting):
     """Commands with and without the index of a dataset."""
-    npy, plain, indexed = (os.path.join(setting.folder, name) for name in ("values.npy", "plain", "indexed"))
+    npy, plain, indexed = (os.path.join(setting.folder, name) for name in ("values.npy", "unindexed", "indexed"))
     make = f"import numpy as np; np.save({npy!r}, np.fromfile({setting.folder + '/values.f64'!r}))"
     subprocess.run([setting.python("numpy"), "-c", make], check=True)
     commands = {"`import`": ("import", "-f", npy, plain), "`import --index`": ("import", "-f", "--index", npy, indexed),
