@@ -181,7 +181,7 @@ ROWS = {"create": "create", "rows": "read all", "slices": "200 slices of 100,000
 
 
 def of_rows(setting):
-    count, small = setting.size(20_000_000, 2_000_000), setting.size(100_000, 1000)
+    count, small = setting.size(20_000_000, 2_000_000), setting.size(10_000, 1000)
     make = f"import numpy as np; np.cumsum(np.random.default_rng(1).normal(size={count}).round(2)).tofile({setting.folder + '/values.f64'!r})"
     python = setting.python("bcolz-zipline")
     subprocess.run([python, "-c", make], check=True)
