@@ -10,7 +10,7 @@ use bloscpack::verify::Damage;
 use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets;
 use bloscpack_open::exchange::Ending;
-use bloscpack_open::{Container, Kind, open, open_source};
+use bloscpack_open::{Container, Kind, open, open_folder, open_source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::io;
@@ -34,6 +34,43 @@ pub fn opened(
     }
     let source = source(object)?;
     py.detach(|| open_source(source, options)).or_raise(py)
+}
+
+/// Opens an input as `opened` does, or a folder of datasets.
+pub fn tree(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+    options: &Options,
+) -> PyResult<Box<dyn Container>> {
+    let refused = match opened(py, object, options) {
+        Ok(container) => return Ok(container),
+        Err(refused) => refused,
+    };
+    match object.extract::<PathBuf>() {
+        Ok(path) if url(object).is_none() && path.is_dir() => {
+            let folder = py.detach(|| open_folder(&path, options)).or_raise(py)?;
+            folder.ok_or(refused)
+        }
+        _ => Err(refused),
+    }
+}
+
+/// The members of a tree: the path of each, and whether it is a table; `None` for an input that is no tree.
+#[pyfunction]
+pub fn members(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Option<Vec<(String, bool)>>> {
+    let container = tree(py, object, &Options::new())?;
+    let listed = py.detach(|| {
+        let mut members = Vec::new();
+        let is_tree = container.members(&mut |path, outline| {
+            members.push((path.to_owned(), outline?.columns.is_some()));
+            Ok(())
+        })?;
+        Ok::<_, Error>(is_tree.then_some(members))
+    });
+    listed.or_raise(py)
 }
 
 /// The kind of an input: `bloscpack`, `records`, `carray`, `ctable` or `frame`.

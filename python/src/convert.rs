@@ -1,6 +1,6 @@
 //! Converts inputs into other formats.
 
-use crate::container::{go_on, opened};
+use crate::container::{go_on, opened, tree};
 use crate::error::OrRaise;
 use crate::options::{checksum, compressor, filter, usage};
 use crate::remote::is_url;
@@ -143,7 +143,7 @@ pub fn refs(
     threads: usize,
 ) -> PyResult<(String, Vec<String>)> {
     let options = Options::new().threads(threads);
-    let source = opened(py, object, &options)?;
+    let source = tree(py, object, &options)?;
     let mut conversion = Conversion::new(Goal::Zarr(Format::V2));
     conversion.name = name;
     conversion.columns = columns.unwrap_or_default();

@@ -48,6 +48,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(container::recover, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(convert::refs, module)?)?;
+    module.add_function(wrap_pyfunction!(container::members, module)?)?;
     module.add_function(wrap_pyfunction!(container::walk, module)?)?;
     module.add_function(wrap_pyfunction!(container::ending, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::write_stream, module)?)?;

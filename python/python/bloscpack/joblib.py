@@ -1,0 +1,45 @@
+"""The compressor ``bloscpack`` of joblib, for arrays and objects that contain them.
+
+    import joblib
+    from bloscpack.joblib import register
+
+    register()
+    joblib.dump(model, "model.joblib", compress="bloscpack")
+    joblib.load("model.joblib")
+
+A file is a Bloscpack stream of what joblib pickles, so ``blpk decompress`` and ``blpk verify`` read it, too. As with every pickle,
+load only files that you trust. Level, as in ``compress=("bloscpack", 5)``, is that of LZ4, 0 to 9.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any, BinaryIO
+
+import joblib
+from joblib.compressor import CompressorWrapper
+
+from .files import Reader, Writer
+
+NAME = "bloscpack"
+
+
+class Compressor(CompressorWrapper):
+    """What joblib calls to compress and decompress."""
+
+    def __init__(self) -> None:
+        super().__init__(Writer, prefix=b"blpk", extension=".blp")
+
+    def compressor_file(self, fileobj: BinaryIO, compresslevel: int | None = None) -> io.BufferedWriter:
+        """A file object that compresses into ``fileobj``."""
+        # Most arrays in models and tables have elements of eight bytes; for others, shuffling in eights costs little.
+        return io.BufferedWriter(Writer(fileobj, cname="lz4", clevel=compresslevel, typesize=8, offsets=False), 1 << 20)
+
+    def decompressor_file(self, fileobj: BinaryIO) -> io.BufferedReader:
+        """A file object that decompresses ``fileobj``."""
+        return io.BufferedReader(Reader(fileobj), 1 << 20)
+
+
+def register() -> None:
+    """Lets ``joblib.dump`` and ``joblib.load`` use the compressor. Call it before both."""
+    joblib.register_compressor(NAME, Compressor(), force=True)
