@@ -57,10 +57,7 @@ pub fn tree(
 
 /// The members of a tree: the path of each, and whether it is a table; `None` for an input that is no tree.
 #[pyfunction]
-pub fn members(
-    py: Python<'_>,
-    object: &Bound<'_, PyAny>,
-) -> PyResult<Option<Vec<(String, bool)>>> {
+pub fn members(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, bool)>>> {
     let container = tree(py, object, &Options::new())?;
     let listed = py.detach(|| {
         let mut members = Vec::new();

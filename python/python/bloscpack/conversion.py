@@ -105,7 +105,7 @@ def refs(source: files.Path, root: str | None = None, *, columns: Sequence[str] 
     >>> path = tempfile.mkdtemp() + "/day"
     >>> write(np.arange(1000), path, to="bcolz", chunklen=400)
     >>> sorted(refs(path, "https://example.org/day")["refs"])
-    ['.zgroup', '.zmetadata', 'day/.zarray', 'day/0', 'day/1', 'day/2']
+    ['.zgroup', '.zmetadata', 'day/.zarray', 'day/.zattrs', 'day/0', 'day/1', 'day/2']
     """
     name = Path(source).stem or "array"
     text, warned = _native.refs(source, root, name, None if columns is None else list(columns), threads())

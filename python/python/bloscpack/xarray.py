@@ -1,7 +1,7 @@
-"""The engine ``bloscpack`` of `xarray <https://docs.xarray.dev>`_, and `save`, which writes a dataset.
+"""The engine ``bloscpack`` of `xarray <https://docs.xarray.dev>`_.
 
     xarray.open_dataset("cube.b2nd", engine="bloscpack", chunks={})
-    xarray.open_dataset("prices.b2z")
+    xarray.open_dataset("prices.bcolz")
 
 A table becomes variables along ``row``, an array one variable with the name of its file, a store, a group or a folder of datasets
 a variable for each array in it. Elements are decompressed when they are used; ``chunks={}`` makes dask arrays whose chunks are
@@ -11,7 +11,6 @@ those of the file. Attributes are kept; ``_ARRAY_DIMENSIONS`` names the axes.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -21,9 +20,8 @@ import xarray
 from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
-from . import _native, files
+from . import _native
 from .arrays import Array
-from .conversion import convert
 from .errors import UsageError
 from .opening import open as opened
 from .tables import RowStream, Table
@@ -84,13 +82,14 @@ def _groups(source: Any) -> dict[str, xarray.Dataset]:
     """The groups of an input by path, not decoded: `/` has the arrays of a tree, and each table is a group of its own."""
     path = os.fspath(source)
     members = _native.members(path)
-    if members is None:
+    # A table that is the whole store is its only member.
+    if members is None or [member for member, _ in members] == ["."]:
         return {"/": _dataset(path, Path(path).stem or "array")}
     groups = {"/": xarray.Dataset()}
     for member, is_table in members:
         folder, _, name = member.rpartition("/")
         group = "/" + (member if is_table else folder)
-        found = _dataset(f"{path}/{member}", name)
+        found = _dataset(f"{path}/{member}", Path(name).stem if name.endswith(_ENDINGS) else name)
         groups[group] = groups.get(group, xarray.Dataset()).assign(found.variables) if not is_table else found
     return groups
 
@@ -142,14 +141,3 @@ class Backend(BackendEntrypoint):
         """All groups of an input as a tree."""
         return xarray.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
-
-def save(dataset: xarray.Dataset, path: files.Path, **options: Any) -> None:
-    """Writes a dataset in the format that the ending of ``path`` indicates, such as ``.b2z`` or ``.bcolz``; options as for `convert`.
-
-    Names of axes and attributes are kept, and what xarray encodes (times, missing values) as in Zarr. The dataset is written to
-    Zarr first, in a temporary folder next to ``path``.
-    """
-    with tempfile.TemporaryDirectory(dir=Path(path).absolute().parent) as folder:
-        made = f"{folder}/dataset.zarr"
-        dataset.to_zarr(made, zarr_format=2)
-        convert(made, path, **options)
