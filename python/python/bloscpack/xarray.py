@@ -37,21 +37,14 @@ class _Lazy(BackendArray):
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
 
     def __getitem__(self, key: Any) -> Any:
-        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER, self._read)
+        return indexing.explicit_indexing_adapter(key, self.shape, indexing.IndexingSupport.OUTER_1VECTOR, self._read)
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        # NumPy takes several arrays as pairs of positions, and xarray as a grid.
-        vectors = [axis for axis, item in enumerate(key) if isinstance(item, np.ndarray)]
-        if len(vectors) < 2:
-            return self.array[key]
-        box = tuple(slice(int(item.min()), int(item.max()) + 1) if isinstance(item, np.ndarray) and item.size else item for item in key)
-        found = self.array[box]
-        axis = 0
-        for item in key:
-            if isinstance(item, np.ndarray):
-                found = np.take(found, item - item.min() if item.size else item, axis=axis)
-            axis += not isinstance(item, (int, np.integer))
-        return found
+        # NumPy would move the axis of an array of positions to the front if there is a single position, too.
+        single = tuple(axis for axis, item in enumerate(key) if isinstance(item, (int, np.integer)))
+        places = {axis: int(key[axis]) % self.shape[axis] for axis in single}
+        box = tuple(slice(places[axis], places[axis] + 1) if axis in places else item for axis, item in enumerate(key))
+        return self.array[box].squeeze(single)
 
 
 def _variable(name: str, array: Any, first: str) -> xarray.Variable:
@@ -140,4 +133,3 @@ class Backend(BackendEntrypoint):
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> xarray.DataTree:
         """All groups of an input as a tree."""
         return xarray.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **options))
-
