@@ -55,7 +55,7 @@ pub fn tree(
     }
 }
 
-/// The members of a tree: the path of each, and whether it is a table; `None` for an input that is no tree.
+/// The members of a tree: the path of each, and whether it is a table. `None` for other inputs.
 #[pyfunction]
 pub fn members(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, bool)>>> {
     let container = tree(py, object, &Options::new())?;

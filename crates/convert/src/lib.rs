@@ -308,7 +308,7 @@ impl Conversion {
     }
 
     /// Describes the source as a Zarr group whose chunks stay where they are. A single array becomes a member with the
-    /// [name](Self::name); the goal is not used. Only headers are read, and chunks that are shorter than others, of which the
+    /// [name](Self::name); the goal is ignored. Only headers are read, and chunks that are shorter than others, of which the
     /// references contain a copy.
     ///
     /// ```

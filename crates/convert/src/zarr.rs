@@ -32,7 +32,7 @@ struct Group {
     format: Format,
     /// The chunks that stay in the source; `None` if all are written.
     references: Option<References>,
-    /// The member of the source that is being converted; empty if it is no tree.
+    /// The path of the member that is being converted; empty unless the source is a tree.
     member: String,
     arrays: Vec<ArrayFiles>,
     /// The attributes of the groups below the root, by path.

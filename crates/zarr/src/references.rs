@@ -87,12 +87,11 @@ impl References {
         // A template is replaced wherever it stands.
         let is_unique = !self.chunks.values().any(|place| place.file.contains("{{"));
         let mut text = r#"{"version":1,"#.to_owned();
-        let shown = match is_unique && !root.contains("{{") {
-            true => {
-                text.push_str(&format!(r#""templates":{{"u":{}}},"#, json(root)));
-                ROOT
-            }
-            false => root,
+        let shown = if is_unique && !root.contains("{{") {
+            text.push_str(&format!(r#""templates":{{"u":{}}},"#, json(root)));
+            ROOT
+        } else {
+            root
         };
         text.push_str(r#""refs":{"#);
         let files = self.files.iter().map(|(key, bytes)| {

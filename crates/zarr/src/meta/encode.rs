@@ -37,9 +37,10 @@ fn array_v2(new: &NewArray) -> Result<Encoded> {
             "shuffle": shuffle_number(settings.filter),
             "blocksize": settings.blocksize.unwrap_or(0),
         },
-        "fill_value": match new.without_fill {
-            true => Value::Null,
-            false => fill::write(new.format, &new.dtype, &new.fill_bytes()?),
+        "fill_value": if new.without_fill {
+            Value::Null
+        } else {
+            fill::write(new.format, &new.dtype, &new.fill_bytes()?)
         },
         "order": if new.fortran { "F" } else { "C" },
         "filters": null,
