@@ -28,8 +28,8 @@ const MOST_DAMAGED: usize = 1024;
 
 /// Reads any record of a file by its number, without reading other chunks.
 ///
-/// All methods take `&self`, and several threads may read at once; each call works on the caller's thread. Every digest is
-/// checked.
+/// All methods take `&self`, and several threads may read at once; each call works on the caller's thread, except
+/// [`get_many`](Self::get_many). Every digest is checked.
 ///
 /// | records | reading one takes |
 /// |---|---|
@@ -180,17 +180,21 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error past the last record, any error of the source, and the
     /// error of a damaged chunk.
     pub fn get(&self, record: u64) -> Result<Bytes> {
-        if record >= self.len {
-            let len = self.len;
-            return Err(Error::usage(format!(
-                "there is no record {record}: the file has {len}, counted from 0"
-            )));
-        }
+        self.check_number(record)?;
         let Some(packed) = &self.packed else {
             return self.read_plain(&self.source, record);
         };
         let unpacked = self.chunk_with(&self.source, packed, record)?;
         record_of(&unpacked, record)
+    }
+
+    pub(super) fn check_number(&self, record: u64) -> Result<()> {
+        if record < self.len {
+            return Ok(());
+        }
+        let len = self.len;
+        let title = format!("there is no record {record}: the file has {len}, counted from 0");
+        Err(Error::usage(title))
     }
 
     /// A record that is a chunk of its own.
@@ -247,7 +251,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     }
 
     /// Reads record after record, and keeps the unpacked chunk for the next one.
-    fn one_by_one(&self) -> impl FnMut(u64) -> Result<Bytes> + '_ {
+    pub(super) fn one_by_one(&self) -> impl FnMut(u64) -> Result<Bytes> + '_ {
         let mut unpacked: Option<Arc<Unpacked>> = None;
         let source = ReadAhead::new(&self.source, 0);
         move |record| {

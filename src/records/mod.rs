@@ -41,6 +41,7 @@ mod cache;
 mod chunker;
 mod find;
 mod indexed;
+mod many;
 mod reader;
 mod refresh;
 mod tally;

@@ -179,6 +179,7 @@ fn records() -> impl Strategy<Value = Records> {
 enum Ask {
     Get(prop::sample::Index),
     Range(prop::sample::Index, prop::sample::Index),
+    Many(Vec<prop::sample::Index>, usize),
     Behind(u64),
     All,
     Reopen { cache: usize },
@@ -189,6 +190,8 @@ fn asks() -> impl Strategy<Value = Vec<Ask>> {
     let ask = prop_oneof![
         8 => any_index().prop_map(Ask::Get),
         3 => (any_index(), any_index()).prop_map(|(from, to)| Ask::Range(from, to)),
+        3 => (prop::collection::vec(any_index(), 0..100), 1_usize..4)
+            .prop_map(|(numbers, threads)| Ask::Many(numbers, threads)),
         1 => prop_oneof![0_u64..3, Just(u64::MAX >> 1)].prop_map(Ask::Behind),
         1 => Just(Ask::All),
         1 => prop::sample::select(vec![0, 100, 5000, 64 << 20]).prop_map(|cache| Ask::Reopen { cache }),
@@ -212,7 +215,19 @@ fn check_by_number(file: &[u8], records: &[Vec<u8>], asks: &[Ask]) {
                 let to = to.min(records.len());
                 assert_eq!(found.unwrap(), records[from.min(to)..to]);
             }
+            Ask::Many(numbers, threads) if count > 0 => {
+                let numbers = numbers.iter().map(|at| at.index(records.len()) as u64);
+                let numbers: Vec<_> = numbers.collect();
+                let options = Options::new().threads(*threads);
+                let other = IndexedRecordReader::with_options(file, options).unwrap();
+                let expected: Vec<_> = numbers.iter().map(|&at| &records[at as usize]).collect();
+                assert_eq!(other.get_many(&numbers).unwrap(), expected);
+            }
             Ask::Get(_) | Ask::Range(..) => assert!(reader.get(0).is_err()),
+            Ask::Many(numbers, _) => {
+                assert_eq!(reader.get_many(&[]).unwrap(), Vec::<Vec<u8>>::new());
+                assert!(numbers.is_empty() || reader.get_many(&[0]).is_err());
+            }
             Ask::Behind(by) => assert!(reader.get(count + by).is_err()),
             Ask::All => {
                 let found: Records = reader.iter().map(|one| one.unwrap().into()).collect();

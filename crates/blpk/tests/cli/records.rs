@@ -209,6 +209,15 @@ fn single_records_and_ranges() {
         assert_eq!(get(&["5..5", "2012..", "..0"]), b"");
         assert_eq!(get(&["17", "3..5", "17"]), b"17\n3\n4\n17\n");
         assert_eq!(get(&["-0", "17", "3..5"]), b"17\x003\x004\0");
+        folder.write("numbers", "1999\n 5 \n3..5\n5\n");
+        assert_eq!(get(&["17", "--from", "numbers"]), b"17\n1999\n5\n3\n4\n5\n");
+        let all: String = (0..2012)
+            .rev()
+            .map(|number| format!("{number}\n"))
+            .collect();
+        let ran = folder.run_with(["records", "get", "a.blp", "--from", "-"], all);
+        let backwards: Vec<_> = records.iter().rev().cloned().collect();
+        assert_eq!(ran.succeeded(), joined(&backwards, &[]));
         assert_eq!(get(&["--lengths", "17"]), b"\x02\0\0\x0017");
         assert_eq!(get(&["--raw", "17", "3..5"]), b"1734");
     }
@@ -239,6 +248,10 @@ fn records_that_are_not_there() {
             folder.run(["records", "get", "a.blp", wrong]).status_is(2);
         }
         folder.run(["records", "get", "a.blp"]).failed(2, "<N>");
+        folder.write("numbers", "1\nx\n");
+        folder
+            .run(["records", "get", "a.blp", "--from", "numbers"])
+            .failed(2, "'numbers', line 2: ");
     }
     let folder = packed(&[], "");
     folder

@@ -1,5 +1,7 @@
 //! `blpk records get`: prints records by number.
 
+use std::fs;
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -12,7 +14,7 @@ use super::plain::{Separator, SeparatorArgs};
 use crate::args;
 use crate::command::bloscpack_file;
 use crate::failure::{About as _, Failure};
-use crate::input::STANDARD;
+use crate::input::{self, STANDARD, is_standard_input};
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -38,13 +40,21 @@ pub struct Get {
     file: PathBuf,
 
     /// Number of a record, or a range A..B, A.. or ..B, excluding B
-    #[arg(value_name = "N", required = true, value_parser = numbers)]
+    #[arg(value_name = "N", required_unless_present = "from", value_parser = numbers)]
     numbers: Vec<RecordNumbers>,
+
+    /// File with more numbers and ranges, one on each line, or - for standard input
+    #[arg(long, value_name = "NUMBERS")]
+    from: Option<PathBuf>,
 }
+
+/// Records that are read at once, in the order of the file.
+const BATCH: usize = 256;
 
 const EXAMPLES: &str = "\
 Examples:
   blpk records get app.blp 0 17 1000..1010
+  shuf -i 0-9999 | blpk records get app.blp --from -
   blpk records get --raw images.blp 3 > three.png";
 
 /// The requested records.
@@ -79,6 +89,7 @@ impl std::fmt::Display for RecordNumbers {
 
 impl Get {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let numbers = self.numbers()?;
         let input = bloscpack_file::open(&self.file, session)?;
         let Some(file) = input.by_position() else {
             let title =
@@ -101,9 +112,9 @@ impl Get {
         });
         let reader = reader.about(&output.made_from(&input))?;
         session.warnings(&input.name(), reader.warnings());
-        let ranges = self.ranges(reader.len(), &input.name())?;
+        let ranges = ranges(&numbers, reader.len(), &input.name())?;
         let mut out = RecordOutput::new(output, self.separator());
-        let done = copy(ranges, &reader, &mut out);
+        let done = copy(&ranges, &reader, &mut out);
         let done = done.map_err(|error| failed_to_read(error, || false));
         let done = done.about(&out.output().made_from(&input));
         out.finish(done, session)?;
@@ -118,26 +129,65 @@ impl Get {
         }
     }
 
-    /// The requested ranges, if all of them exist.
-    fn ranges(&self, records: u64, name: &str) -> Result<Vec<Range<u64>>, Failure> {
-        let ranges = self.numbers.iter().map(|numbers| {
-            numbers.of(records).ok_or_else(|| {
-                let title = format!("{name}: {numbers}");
-                let hint = format!("it has {}, counted from 0", count(records, "record"));
-                Failure::usage(title).hint(hint)
-            })
-        });
-        ranges.collect()
+    /// The numbers of the arguments, and those of the file.
+    fn numbers(&self) -> Result<Vec<RecordNumbers>, Failure> {
+        let mut all = self.numbers.clone();
+        let Some(path) = &self.from else {
+            return Ok(all);
+        };
+        if is_standard_input(path) && is_standard_input(&self.file) {
+            let title = "standard input cannot be both the records and the numbers";
+            return Err(Failure::usage(title));
+        }
+        let read = if is_standard_input(path) {
+            io::read_to_string(io::stdin().lock())
+        } else {
+            fs::read_to_string(path)
+        };
+        let name = input::name(path);
+        for (line, text) in (1..).zip(read.about(&name)?.lines()) {
+            all.push(
+                numbers(text.trim())
+                    .map_err(|error| Failure::usage(format!("{name}, line {line}: {error}")))?,
+            );
+        }
+        Ok(all)
     }
 }
 
+/// The requested ranges, if all of them exist.
+fn ranges(numbers: &[RecordNumbers], records: u64, name: &str) -> Result<Vec<Range<u64>>, Failure> {
+    let ranges = numbers.iter().map(|numbers| {
+        numbers.of(records).ok_or_else(|| {
+            let title = format!("{name}: {numbers}");
+            let hint = format!("it has {}, counted from 0", count(records, "record"));
+            Failure::usage(title).hint(hint)
+        })
+    });
+    ranges.collect()
+}
+
 fn copy<S: ReadAt>(
-    ranges: Vec<Range<u64>>,
+    ranges: &[Range<u64>],
     reader: &IndexedRecordReader<S>,
     out: &mut RecordOutput,
 ) -> Result<(), Error> {
-    for range in ranges {
-        for record in reader.range(range) {
+    let is_single = |range: &Range<u64>| range.end - range.start == 1;
+    for ranges in ranges.chunk_by(|one, other| is_single(one) && is_single(other)) {
+        let Some(range) = ranges.first().filter(|range| !is_single(range)) else {
+            let numbers: Vec<_> = ranges.iter().map(|range| range.start).collect();
+            for numbers in numbers.chunks(BATCH) {
+                match reader.get_many(numbers) {
+                    Ok(records) => records.iter().try_for_each(|record| out.put(record))?,
+                    // Prints the records before the one that cannot be read.
+                    Err(_) => numbers
+                        .iter()
+                        .try_for_each(|&number| out.put(&reader.get(number)?))?,
+                }
+            }
+            continue;
+        };
+        for record in reader.range(range.clone()) {
             out.put(&record?)?;
         }
     }
