@@ -5,7 +5,8 @@ use std::path::Path;
 use bloscpack::{Compressor, dtype::DType};
 use bloscpack_error::{Category, Code, Error, IoSide as _, Result};
 use bloscpack_open::{
-    Inner, Region,
+    Inner, Kind, Region,
+    array::Array,
     datasets::{Attributes, CArray},
     exchange::{OneArray, UserAttributes},
     frames::{ArrayKind, NdArray, NdArrayBuilder},
@@ -18,6 +19,19 @@ use crate::{Work, check_itemsize, with_given};
 
 /// The number of bytes that are read and written at once, unless a chunk has more: 64 MiB.
 pub const BAND: usize = 64 << 20;
+/// The most bytes of a chunk whose shape is taken from a Zarr array: rounded up to whole blocks, a chunk has less than 2 GiB.
+const LARGEST_CHUNK: u64 = 512 << 20;
+
+/// The shape of an array's chunks, unless a chunk of a frame cannot be that large.
+fn chunk_of(array: &dyn Array) -> Option<Vec<u32>> {
+    let grid = array.grid();
+    let lens = grid.shape().iter().zip(grid.chunk_shape());
+    let lens = lens.map(|(len, chunk)| u32::try_from(*chunk.min(len)).ok().map(|len| len.max(1)));
+    let lens = lens.collect::<Option<Vec<_>>>()?;
+    let sides = lens.iter().map(|len| u64::from(*len));
+    let bytes = sides.fold(array.dtype().itemsize(), u64::saturating_mul);
+    (bytes <= LARGEST_CHUNK).then_some(lens)
+}
 
 impl Work<'_> {
     /// Makes a frame at a path: a file, or a sparse frame if the path is a folder.
@@ -36,7 +50,15 @@ impl Work<'_> {
                     return self.frame_of_rows(kind, path);
                 };
                 let (dtype, shape) = (source.dtype(), source.grid().shape());
-                self.new_frame(kind, (dtype, shape), &self.attributes()?, None)?
+                let builder = self.new_frame(kind, (dtype, shape), &self.attributes()?, None)?;
+                let storage = &self.settings.storage;
+                let is_given = storage.chunkshape.is_some() || storage.blockshape.is_some();
+                match chunk_of(&*source) {
+                    Some(chunk) if whole && !is_given && self.source.kind() == Kind::Zarr => {
+                        builder.chunk_shape(&chunk)
+                    }
+                    _ => builder,
+                }
             }
         };
         let source = self.array()?;

@@ -132,6 +132,9 @@ pub struct Conversion {
     /// a one-dimensional array of another format that becomes a bcolz dataset, because bcolz opens structured elements only as
     /// a table.
     pub table: bool,
+    /// Whether the arrays of a Zarr group stay arrays, with their attributes, where they would be the columns of a table; false
+    /// by default.
+    pub arrays: bool,
     /// The dtype of the elements of a frame that does not store one.
     pub dtype: Option<DType>,
     /// The name of a single array in a store; `array` by default.
@@ -182,6 +185,7 @@ impl Conversion {
             part: Part::All,
             nan_as_null: false,
             table: false,
+            arrays: false,
             dtype: None,
             name: "array".to_owned(),
             typed: Vec::new(),
@@ -229,6 +233,10 @@ impl Conversion {
     /// `Code::Usage` for others; and damage of the input's metadata.
     pub fn check(&self, source: &dyn Container) -> Result<()> {
         self.check_settings()?;
+        if self.arrays && !has_only_arrays(source)? {
+            let message = "only the arrays of a Zarr group can be kept apart";
+            return Err(Error::usage(message));
+        }
         let is_tree = self.is_tree(source);
         if is_tree && !matches!(self.goal, Goal::Format(_) | Goal::Records | Goal::File) {
             if let Goal::Frame(_) = self.goal {
@@ -360,7 +368,8 @@ impl Conversion {
             self.goal,
             Goal::Dataset(bloscpack_open::datasets::DatasetLayout::Bcolz)
         );
-        let may_be_array = is_bcolz && !self.table && self.column.is_none() && !source.is_tree();
+        let may_be_array =
+            is_bcolz && !self.table && self.column.is_none() && !self.is_tree(source);
         if !may_be_array || matches!(source.inner(), Inner::Array(_) | Inner::Table(_)) {
             return Ok(false);
         }
@@ -373,7 +382,7 @@ impl Conversion {
 
     /// Whether the source is a tree, all of which is converted.
     fn is_tree(&self, source: &dyn Container) -> bool {
-        source.is_tree() && self.column.is_none()
+        (source.is_tree() || self.arrays) && self.column.is_none()
     }
 
     /// The limits on what is written: at least the default limits of readers.
@@ -554,4 +563,14 @@ fn names_of(rows: &dyn Source) -> Option<Vec<String>> {
     let schema = rows.schema();
     let names = schema.columns.iter().map(|column| column.name.clone());
     schema.is_table.then(|| names.collect())
+}
+
+/// Whether all members of an input are arrays.
+fn has_only_arrays(source: &dyn Container) -> Result<bool> {
+    let mut has_table = false;
+    let has_members = source.members(&mut |_, outline| {
+        has_table |= outline?.columns.is_some();
+        Ok(())
+    })?;
+    Ok(has_members && !has_table)
 }

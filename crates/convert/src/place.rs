@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_open::{Container, stores::EMBED_FILE};
 use bloscpack_storage::{Disk, Folder as _, internal::sync_file, zip_folder};
 
@@ -32,7 +32,21 @@ impl Conversion {
             Ok(found) if self.replace && found.is_dir() && self.is_dataset(source) => {
                 return self.make(source, path, warn);
             }
-            Ok(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)).writing(),
+            Ok(found) => {
+                let error = Error::from(io::Error::from(io::ErrorKind::AlreadyExists));
+                let can_be_replaced = !self.replace
+                    && if is_file {
+                        found.is_file()
+                    } else {
+                        self.is_dataset(source)
+                    };
+                let hint = if can_be_replaced {
+                    "set `replace` to replace it"
+                } else {
+                    "choose another name, or remove it"
+                };
+                return Err(error.on(Side::Target).in_file(path).with_hint(hint));
+            }
         }
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -5,8 +5,11 @@ use std::path::Path;
 
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_open::datasets::DatasetLayout;
+use bloscpack_open::exchange::UserAttributes;
+use bloscpack_open::stores::set_attributes;
 
-use crate::{Tree, Work};
+use crate::store::NO_LAYER;
+use crate::{Tree, Work, warn_about_lost};
 
 /// The hint for a target that cannot store a tree.
 pub(crate) const WITHIN: &str = "add a path within it to its name";
@@ -23,11 +26,18 @@ impl Work<'_> {
             }
             tree.add(&member.path, work.settings, work.source, work.warn)
         })?;
+        let attributes = self.source.attributes(None)?.attributes;
+        let (attributes, lost) = UserAttributes::values(&attributes);
+        warn_about_lost(&lost, NO_LAYER, self.warn);
+        set_attributes(path, &attributes)?;
         tree.finish()
     }
 
     /// Makes a folder of datasets of all arrays and tables in a tree, in an empty folder.
     pub(crate) fn tree_of_datasets(&self, layout: DatasetLayout, path: &Path) -> Result<()> {
+        if !self.source.attributes(None)?.attributes.is_empty() {
+            (self.warn)("the attributes of the tree are dropped: a folder of datasets has none");
+        }
         self.each_member(&mut |work, member| {
             let path = path.join(&member.path);
             fs::create_dir_all(&path).writing()?;

@@ -190,6 +190,13 @@ impl Summary {
         self.lines.push(Line::Fact(label, value.to_string()));
     }
 
+    /// Adds the user's attributes, JSON in the spelling of the file, as a line if there are any.
+    pub(crate) fn attributes(&mut self, text: &str) {
+        if text != "{}" {
+            self.lines.push(Line::Json("attributes", text.to_owned()));
+        }
+    }
+
     /// Adds a line with a list of names.
     pub(crate) fn names(&mut self, label: &'static str, names: &[&str]) {
         self.line(label, super::text::list(names));

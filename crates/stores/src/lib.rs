@@ -90,7 +90,7 @@ pub use bloscpack_array::msgpack::Value;
 pub use table::{
     ColumnData, ColumnKind, ComputedColumn, ItemKind, StoreColumn, StoreTable, TableReader,
 };
-pub use write::{TableWriter, create_tree, seal_store, unpack_store};
+pub use write::{TableWriter, create_tree, seal_store, set_attributes, unpack_store};
 
 use bloscpack::Options;
 use bloscpack_array::Report;
@@ -311,6 +311,25 @@ impl FrameStore {
     #[must_use]
     pub fn is_folder(&self, path: &str) -> bool {
         path.is_empty() || self.members.keys().any(|name| is_below(name, path))
+    }
+
+    /// The user's attributes of a folder, in the order of the file; none if the folder has no `__vlmeta__`.
+    ///
+    /// # Errors
+    /// Returns any damage to the frame that contains them.
+    pub fn attributes(&self, folder: &str) -> Result<Vec<(String, Value)>> {
+        self.attributes_at(&join(folder, ATTRIBUTES))
+    }
+
+    /// The vlmetalayers of the frame at a path, which need not exist.
+    fn attributes_at(&self, path: &str) -> Result<Vec<(String, Value)>> {
+        if self.kind(path).is_none() {
+            return Ok(Vec::new());
+        }
+        let frame = self.frame(path)?;
+        let names = frame.vlmetalayers();
+        let pairs = names.map(|name| Ok((name.to_owned(), table::layer(&frame, name, path)?)));
+        pairs.collect()
     }
 
     /// Whether a folder is a table.

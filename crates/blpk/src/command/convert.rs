@@ -100,6 +100,10 @@ pub struct Convert {
     #[arg(long)]
     pub(super) table: bool,
 
+    /// Keep the arrays of a Zarr group apart, with their attributes, where they would become one table
+    #[arg(long, conflicts_with_all = ["table", "column", "columns"])]
+    pub(super) arrays: bool,
+
     /// Write NaN and NaT as missing values, even in columns that had no missing cells when blpk imported them
     #[arg(long)]
     pub(super) nan_as_null: bool,
@@ -252,6 +256,7 @@ impl Convert {
         conversion.part = part.unwrap_or_default();
         conversion.nan_as_null = self.nan_as_null;
         conversion.table = self.table;
+        conversion.arrays = self.arrays;
         conversion.dtype.clone_from(&self.dtype);
         conversion.name = self.member(self.path());
         conversion.typed = self.reading.typed().map(str::to_owned).collect();

@@ -83,6 +83,7 @@ impl Import {
             slice: None,
             dtype: None,
             table: self.table,
+            arrays: false,
             nan_as_null: false,
             expected_rows: self.expected_rows,
             index: self.index,

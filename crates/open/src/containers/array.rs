@@ -2,7 +2,7 @@
 
 use super::dataset::Common;
 use crate::selection::refuse_column;
-use crate::summary::{Line, Summary, distinct};
+use crate::summary::{Summary, distinct};
 use crate::text::{count, pretty, shape};
 use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, watch};
 use bloscpack::Watch;
@@ -63,10 +63,7 @@ impl Container for Array {
         summary.names("codecs", &surveyed.codecs());
         summary.names("filters", &surveyed.filters());
         summary.sizes(array.nbytes(), surveyed.survey.bytes);
-        if !array.attributes().is_empty() {
-            let text = array.attributes().text().to_owned();
-            summary.lines.push(Line::Json("attributes", text));
-        }
+        summary.attributes(array.attributes().text());
         summary.notes(&notes);
         Ok(summary)
     }

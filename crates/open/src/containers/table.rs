@@ -212,10 +212,7 @@ impl Columns<'_> {
         summary.names("codecs", &self.names(|column| column.codecs()));
         summary.names("filters", &self.names(|column| column.filters()));
         summary.sizes(self.sum(|column| column.array.nbytes()), self.compressed());
-        if !table.attributes().is_empty() {
-            let text = table.attributes().text().to_owned();
-            summary.lines.push(Line::Json("attributes", text));
-        }
+        summary.attributes(table.attributes().text());
         summary.line("columns", self.columns.len());
         let lens = self
             .columns

@@ -226,14 +226,7 @@ impl StoreTable {
         if self.valid.is_none() {
             return Items::open(&self.tree, &self.path)?.attributes();
         }
-        let path = join(&self.path, ATTRIBUTES);
-        if self.tree.kind(&path).is_none() {
-            return Ok(Vec::new());
-        }
-        let frame = self.tree.frame(&path)?;
-        let names = frame.vlmetalayers();
-        let pairs = names.map(|name| Ok((name.to_owned(), layer(&frame, name, &path)?)));
-        pairs.collect()
+        self.tree.attributes_at(&join(&self.path, ATTRIBUTES))
     }
 
     /// The indexes that a user of python-blosc2 has made, as names of columns and kinds, such as `full`. The summaries that it
@@ -387,7 +380,7 @@ fn array(tree: &FrameStore, path: &str) -> Result<NdArray> {
 }
 
 /// The value of a vlmetalayer, which must exist and be MessagePack.
-fn layer(frame: &Frame, name: &str, path: &str) -> Result<Value> {
+pub(super) fn layer(frame: &Frame, name: &str, path: &str) -> Result<Value> {
     let bytes = frame.vlmetalayer(name).map_err(at(path))?;
     let bytes = bytes.ok_or_else(|| damaged(path, format!("no metalayer {name:?}")))?;
     Value::decode(&bytes).map_err(|error| damaged(path, format!("metalayer {name:?}: {error}")))

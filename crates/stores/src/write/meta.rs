@@ -50,13 +50,7 @@ pub(super) fn create(
     rows: u64,
     attributes: &[(String, Value)],
 ) -> Result<()> {
-    if !attributes.is_empty() {
-        let mut frame = Frame::builder(1, CHUNK);
-        for (name, value) in attributes {
-            frame = frame.vlmetalayer(name, &layer(value)?)?;
-        }
-        frame.create(folder.join(format!("{ATTRIBUTES}.b2f")))?;
-    }
+    write_attributes(folder, ATTRIBUTES, attributes)?;
     let has_masks = columns.iter().any(|column| column.nulls == Nulls::Mask);
     let schema = json!({
         "version": if has_masks { MASKED } else { PLAIN },
@@ -69,6 +63,22 @@ pub(super) fn create(
         .vlmetalayer("version", &layer(&Value::Int(1))?)?
         .vlmetalayer("schema", &layer(&Value::Text(schema.to_string()))?)?;
     frame.create(path(folder)).map(drop)
+}
+
+/// Writes the frame of this name with the user's attributes, if there are any.
+pub(super) fn write_attributes(
+    folder: &Path,
+    name: &str,
+    attributes: &[(String, Value)],
+) -> Result<()> {
+    if attributes.is_empty() {
+        return Ok(());
+    }
+    let mut frame = Frame::builder(1, CHUNK);
+    for (name, value) in attributes {
+        frame = frame.vlmetalayer(name, &layer(value)?)?;
+    }
+    frame.create(folder.join(format!("{name}.b2f"))).map(drop)
 }
 
 /// Updates the description of a table to this number of rows. The catalogue of indexes is emptied; python-blosc2 makes its

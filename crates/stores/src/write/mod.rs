@@ -15,7 +15,7 @@ mod table;
 mod tree;
 
 pub use table::TableWriter;
-pub use tree::{create_tree, seal_store, unpack_store};
+pub use tree::{create_tree, seal_store, set_attributes, unpack_store};
 
 use bloscpack_frames::NdArrayBuilder;
 use std::sync::Arc;

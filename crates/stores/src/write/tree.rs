@@ -1,8 +1,8 @@
 //! Writes trees of frames into a directory, and copies stores.
 
-use super::meta::layer;
+use super::meta::{layer, write_attributes};
 use crate::error::over_limit;
-use crate::{EMBED_FILE, MAX_DEPTH, split_ending};
+use crate::{ATTRIBUTES, EMBED_FILE, MAX_DEPTH, split_ending};
 use bloscpack_array::msgpack::Value;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::{Frame, seal};
@@ -57,6 +57,31 @@ pub fn create_tree(folder: &Path) -> Result<()> {
         .metalayer("b2tree", map(&[("version", Value::Int(1))])?)?
         .vlmetalayer("estore_metadata", &map(&places)?)?;
     frame.create(folder.join(EMBED_FILE)).map(drop)
+}
+
+/// Writes the user's attributes of a folder of a tree, which python-blosc2 shows as `TreeStore.vlmeta`.
+///
+/// ```
+/// use bloscpack::Options;
+/// use bloscpack_array::msgpack::Value;
+/// use bloscpack_storage::DiskStore;
+/// use bloscpack_stores::{FrameStore, create_tree, set_attributes};
+/// use std::sync::Arc;
+///
+/// let temp = tempfile::tempdir()?;
+/// create_tree(temp.path())?;
+/// let attributes = [("title".to_owned(), Value::Text("day".to_owned()))];
+/// set_attributes(temp.path(), &attributes)?;
+/// let tree = FrameStore::open(Arc::new(DiskStore::open(temp.path())?), Options::new())?;
+/// assert_eq!(tree.attributes("")?, attributes);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns any I/O error, such as one of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the folder has attributes,
+/// and an error for a name that a metalayer cannot have.
+pub fn set_attributes(folder: &Path, attributes: &[(String, Value)]) -> Result<()> {
+    write_attributes(folder, ATTRIBUTES, attributes)
 }
 
 /// Writes a fingerprint into every frame in the directory of a store, and syncs all of it.

@@ -1,6 +1,7 @@
 //! The container of python-blosc2's stores, and of folders in them.
 
 use super::container;
+use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::{count, plain, pretty, shape};
 use crate::{Container, Kind, Options, Outline, Report};
@@ -90,7 +91,10 @@ impl Container for Tree {
         let mut summary = Summary::new(Kind::Store);
         let paths = self.paths();
         summary.add(json!({ "kind": Kind::Store.name(), "members": paths.len(), "paths": paths }));
+        let attributes = self.attributes(None)?.attributes;
+        summary.add_json("attributes", attributes.text());
         summary.line("kind", Kind::Store);
+        summary.attributes(attributes.text());
         summary.line("members", paths.len());
         for path in &paths {
             let text = match self.outline_of(path) {
@@ -110,6 +114,10 @@ impl Container for Tree {
 
     fn array(&self, _: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
         Err(self.choose())
+    }
+
+    fn attributes(&self, _: Option<&str>) -> Result<UserAttributes> {
+        UserAttributes::of_values(self.tree.attributes(&self.below)?)
     }
 
     fn watch(&self) -> &Watch {

@@ -3,7 +3,7 @@
 use super::KIND;
 use crate::error::has_dtype;
 use crate::selection::refuse_column;
-use crate::summary::{Line, Summary};
+use crate::summary::Summary;
 use crate::text::shape;
 use crate::{Container, Kind, Options, Outline, Report, watch};
 use bloscpack::Watch;
@@ -114,10 +114,7 @@ impl Container for Array {
         summary.line("default", fill.unwrap_or(Value::Null));
         summary.names("codecs", &meta.codecs.names());
         summary.sizes(array.nbytes(), found.map(|found| found.stored_bytes));
-        if array.attributes() != "{}" {
-            let text = array.attributes().to_owned();
-            summary.lines.push(Line::Json("attributes", text));
-        }
+        summary.attributes(array.attributes());
         Ok(summary)
     }
 

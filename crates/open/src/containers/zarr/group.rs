@@ -143,10 +143,7 @@ impl Container for Group {
         if let Some(rows) = self.rows() {
             summary.line("rows", rows);
         }
-        if self.group.attributes() != "{}" {
-            let text = self.group.attributes().to_owned();
-            summary.lines.push(Line::Json("attributes", text));
-        }
+        summary.attributes(self.group.attributes());
         summary.line("members", paths.len());
         self.add_members(&mut summary)?;
         Ok(summary)
