@@ -55,9 +55,13 @@ pub fn tree(
     }
 }
 
-/// The members of a tree: the path of each, and whether it is a table. `None` for other inputs.
+/// The members of a tree.
+type Members = (Vec<(String, bool)>, String);
+
+/// The members of a tree: the path of each, and whether it is a table; and the attributes of the tree, as JSON. `None` for other
+/// inputs.
 #[pyfunction]
-pub fn members(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(String, bool)>>> {
+pub fn members(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Members>> {
     let container = tree(py, object, &Options::new())?;
     let listed = py.detach(|| {
         let mut members = Vec::new();
@@ -65,7 +69,11 @@ pub fn members(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec
             members.push((path.to_owned(), outline?.columns.is_some()));
             Ok(())
         })?;
-        Ok::<_, Error>(is_tree.then_some(members))
+        if !is_tree {
+            return Ok::<_, Error>(None);
+        }
+        let attributes = container.attributes(None)?.attributes;
+        Ok(Some((members, attributes.text().to_owned())))
     });
     listed.or_raise(py)
 }

@@ -27,6 +27,7 @@ pub struct Settings {
     /// The first row and the row after the last.
     rows: Option<(u64, Option<u64>)>,
     table: bool,
+    arrays: bool,
     nan_as_null: bool,
     dtype: Option<String>,
     index: bool,
@@ -111,6 +112,7 @@ pub fn convert(
         });
     }
     conversion.table = settings.table;
+    conversion.arrays = settings.arrays;
     conversion.nan_as_null = settings.nan_as_null;
     conversion.dtype.clone_from(&options.dtype);
     conversion.index = settings.index;

@@ -35,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<indexed::IndexedFile>()?;
     module.add_class::<records::RecordFile>()?;
     module.add_class::<records::RecordStream>()?;
+    module.add_class::<records::RecordBatches>()?;
     module.add_class::<records::RecordSink>()?;
     module.add_function(wrap_pyfunction!(chunk::compress_chunk, module)?)?;
     module.add_function(wrap_pyfunction!(chunk::decompress_chunk_into, module)?)?;

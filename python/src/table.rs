@@ -15,7 +15,7 @@ use bloscpack_open::{Bounds, Container, Inner, Part, Selection};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
-use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyTuple};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
@@ -78,6 +78,9 @@ impl Opened {
 /// A table of a dataset in a directory or in memory, or a table of any kind for reading.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct Table(Arc<RwLock<Opened>>);
+
+/// The rows of a zone, two elements for each zone, and whether these are known.
+type Indexed<'py> = (u64, Bound<'py, PyBytes>, Vec<bool>);
 
 #[pymethods]
 impl Table {
@@ -149,6 +152,29 @@ impl Table {
             (Some(column), _) => facts(py, column),
             (None, Opened::Stored(_)) => usage(py, "a table without its columns"),
         }
+    }
+
+    /// The index of a column: the rows of a zone, the least and the greatest element of each, and whether these are known.
+    fn zones<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Indexed<'py>>> {
+        let table = self.reading(py)?;
+        let found = py.detach(|| {
+            let column = table.column(name)?;
+            let Some(zones) = column.zones() else {
+                return Ok(None);
+            };
+            let unknown = vec![0; usize::try_from(column.dtype().itemsize()).map_err(Error::bug)?];
+            let (mut bounds, mut known) = (Vec::new(), Vec::new());
+            for number in 0..zones.len() {
+                let zone = zones.zone(number).filter(|zone| zone.nulls == 0);
+                let found = zone.and_then(|zone| zone.bounds);
+                known.push(found.is_some() && zones.holds(number)?);
+                let (least, greatest) = found.unwrap_or((&unknown, &unknown));
+                bounds.extend([least, greatest].concat());
+            }
+            Ok::<_, Error>(Some((zones.rows(), bounds, known)))
+        });
+        let found = found.or_raise(py)?;
+        Ok(found.map(|(rows, bounds, known)| (rows, PyBytes::new(py, &bounds), known)))
     }
 
     /// Decodes a box of elements of a column into an array of bytes.

@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -158,8 +159,53 @@ def test_records(tmp_path):
             records[3000]
         with path.open("rb") as file:
             assert list(bp.read_records(file)) == every
+        numbers = [2999, 0, -1, 77, 77, *range(500, 0, -3)]
+        assert records.get_many(numbers) == [every[number] for number in numbers]
+        assert records.get_many(np.array([5, -5], np.int8)) == records.__getitems__(iter([5, -5])) == [every[5], every[-5]]
+        assert records.get_many([]) == [] and pickle.loads(pickle.dumps(records)).get_many([9]) == [every[9]]
+        for wrong, error in (([3000], IndexError), ([-3001], IndexError), ([1.5], TypeError), ([2**64], IndexError)):
+            with pytest.raises(error):
+                records.get_many(wrong)
         assert bp.append_records(path, [b"more"]) == 3001
         assert bp.open_records(path)[3000] == b"more"
+
+
+def test_records_of_any_object_with_a_buffer(tmp_path):
+    path = tmp_path / "records.blp"
+    some = [b"a", bytearray(b"b"), memoryview(b"xcx")[1:2], np.array([1, 2], np.uint8)]
+    same = [b"a", b"b", b"c", b"\1\2"]
+    with bp.RecordWriter(path) as writer:
+        writer.extend(iter(some))
+        for wrong in (5, "text", None, [1]):
+            with pytest.raises(TypeError):
+                writer.push(wrong)
+        # Those before an object that is none are written.
+        with pytest.raises(TypeError):
+            writer.extend([b"d", 5, b"e"])
+        with pytest.raises(ZeroDivisionError):
+            writer.extend(1 // (2 - number) * b"f" for number in range(3))
+    assert list(bp.open_records(path)) == [*same, b"d", b"", b"f"]
+    assert bp.append_records(path, some) == 11
+    with pytest.raises(TypeError):
+        bp.append_records(path, [b"g", "h"])
+    assert list(bp.open_records(path))[7:] == same
+
+
+def test_records_before_damage_are_iterated(tmp_path):
+    path = tmp_path / "records.blp"
+    every = [bytes([number]) * 1000 for number in range(200)]
+    with bp.RecordWriter(path, clevel=0) as writer:
+        writer.extend(every)
+    data = bytearray(path.read_bytes())
+    data[data.index(every[150]) + 500] ^= 1
+    records, found = bp.open_records(data), []
+    with pytest.raises(bp.errors.DamagedError):
+        for record in records:
+            found.append(record)
+    assert found == every[:150]
+    with pytest.raises(bp.errors.DamagedError):
+        records.get_many([3, 150])
+    assert records.get_many([3, 151]) == [every[3], every[151]]
 
 
 SLOW = """

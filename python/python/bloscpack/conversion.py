@@ -38,6 +38,7 @@ def convert(
     columns: Sequence[str] | None = None,
     rows: slice | None = None,
     table: bool = False,
+    arrays: bool = False,
     nan_as_null: bool = False,
     dtype: DTypeLike | None = None,
     index: bool = False,
@@ -60,8 +61,8 @@ def convert(
     the source.
 
     ``column`` converts one column into an array; ``columns`` and ``rows``, such as ``slice(0, 1000)``, select a part. ``table``
-    makes the fields of an array into columns, ``nan_as_null`` makes NaN a missing value, and ``dtype`` is for frames that do
-    not store one. A warning names properties that the target cannot store. The target appears when it is complete. An existing
+    makes the fields of an array into columns, ``arrays`` keeps the arrays of a Zarr group apart where they would become a table,
+    ``nan_as_null`` makes NaN a missing value, and ``dtype`` is for frames that do not store one. A warning names properties that the target cannot store. The target appears when it is complete. An existing
     target is an error; with ``replace``, an existing file or dataset is replaced.
     """
     if rows is not None and rows.step not in (None, 1):
@@ -72,6 +73,7 @@ def convert(
         "columns": None if columns is None else list(columns),
         "rows": None if rows is None else (rows.start or 0, rows.stop),
         "table": table,
+        "arrays": arrays,
         "nan_as_null": nan_as_null,
         "dtype": None if dtype is None else repr(np.lib.format.dtype_to_descr(np.dtype(dtype))),
         "index": index,
@@ -91,12 +93,15 @@ def convert(
         warnings.warn(text, stacklevel=2)
 
 
-def refs(source: files.Path, root: str | None = None, *, columns: Sequence[str] | None = None) -> dict[str, Any]:
+def refs(
+    source: files.Path, root: str | None = None, *, columns: Sequence[str] | None = None, templates: bool = True
+) -> dict[str, Any]:
     """References with which readers of Zarr read a dataset where it lies, as ``blpk refs`` writes them: Kerchunk's, version 1.
 
     ``source`` is a path or URL of a dataset of bcolz, BLZ or carray, of a folder of them, or of a Bloscpack file with a NumPy
     array. ``root`` is the URL or path that the references name for it, by default its own. Columns and arrays are the members
-    of a group; ``columns`` selects some of a table. Chunks that are shorter than others are contained in the references.
+    of a group; ``columns`` selects some of a table. Chunks that are shorter than others are contained in the references. Without
+    ``templates``, each reference has its whole URL, for programs that do not know templates.
 
     Other inputs, and chunks that readers of Zarr cannot decode, are a `UsageError`. Readers of references do not compare
     checksums.
@@ -112,6 +117,10 @@ def refs(source: files.Path, root: str | None = None, *, columns: Sequence[str] 
     for warning in warned:
         warnings.warn(warning, stacklevel=2)
     found: dict[str, Any] = json.loads(text)
+    if not templates and (known := found.pop("templates", None)):
+        for place in found["refs"].values():
+            if isinstance(place, list):
+                place[0] = place[0].replace("{{u}}", known["u"])
     return found
 
 

@@ -19,6 +19,7 @@ from .abstract_io import CompressedSink, CompressedSource, PlainSink, PlainSourc
 from .args import BloscArgs, BloscpackArgs, MetadataArgs, calculate_nchunks
 from .constants import MAX_TYPESIZE
 from .defaults import DEFAULT_CHUNK_SIZE
+from .errors import UsageError
 from .exceptions import ChunkSizeTypeSizeMismatch, NotANumpyArray, ObjectNumpyArrayRejection
 from .file_io import CompressedFPSink, CompressedFPSource, _is_quick, _pack_quickly, _unpack
 from .pretty import double_pretty_size
@@ -199,23 +200,43 @@ def unpack_ndarray(source: CompressedSource) -> Array:
     return sink.ndarray
 
 
-def _unpack_from(source: Any) -> Array:
+def _unpack_from(source: Any, out: Array | None) -> Array:
     content, metadata = _unpack(source)
     array = _new_array(metadata)
     if len(content) != array.nbytes:
         raise ValueError(f"the array has {array.nbytes} bytes, but the content {len(content)}")
-    content.readinto_at(0, array)
-    return array
+    if out is None:
+        content.readinto_at(0, array)
+        return array
+    if out.shape != array.shape or out.dtype != array.dtype:
+        raise UsageError(f"the array is {array.dtype} of the shape {array.shape}, out is {out.dtype} of {out.shape}")
+    if not (out.flags.f_contiguous if _is_fortran(array) else out.flags.c_contiguous):
+        content.readinto_at(0, array)
+        out[...] = array
+    elif out.size:
+        content.readinto_at(0, out)
+    return out
 
 
-def unpack_ndarray_from_file(filename: files.Path) -> Array:
-    """The array in the file at a path or a URL."""
-    return _unpack_from(filename)
+def unpack_ndarray_from_file(filename: files.Path, *, out: Array | None = None) -> Array:
+    """The array in the file at a path or a URL: a new one, or ``out``, which must have its shape and dtype.
+
+    >>> import bloscpack, tempfile
+    >>> path = tempfile.mkdtemp() + "/a.blp"
+    >>> bloscpack.pack_ndarray_to_file(np.arange(3), path)
+    >>> frame = np.empty((2, 3), int)
+    >>> for number in range(2):
+    ...     _ = bloscpack.unpack_ndarray_from_file(path, out=frame[number])
+    >>> frame
+    array([[0, 1, 2],
+           [0, 1, 2]])
+    """
+    return _unpack_from(filename, out)
 
 
-def unpack_ndarray_from_bytes(bytes_: Any) -> Array:
-    """The array in the bytes of a file."""
-    return _unpack_from(io.BytesIO(bytes_))
+def unpack_ndarray_from_bytes(bytes_: Any, *, out: Array | None = None) -> Array:
+    """The array in the bytes of a file; ``out`` as for `unpack_ndarray_from_file`."""
+    return _unpack_from(io.BytesIO(bytes_), out)
 
 
 pack_ndarray_file = deprecated(pack_ndarray_to_file, "pack_ndarray_file")

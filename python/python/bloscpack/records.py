@@ -16,7 +16,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, BinaryIO, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from . import _native
 from ._buffers import threads
@@ -29,7 +33,8 @@ class Records(Sequence[bytes]):
     """The records of a file; made by `open_records`."""
 
     def __init__(self, source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> None:
-        self._file = _native.RecordFile(source, cache, allow_unterminated)
+        self._file = _native.RecordFile(source, threads(), cache, allow_unterminated)
+        self._again = partial(open_records, source, cache=cache, allow_unterminated=allow_unterminated)
         self.name = os.fspath(source) if _is_path(source) else None  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -44,15 +49,41 @@ class Records(Sequence[bytes]):
             start, stop, step = number.indices(len(self))
             if step == 1:
                 return self._file.range(start, max(start, stop))
-            return [self._file.get(i) for i in range(start, stop, step)]
+            return self.get_many(range(start, stop, step))
         index = number + len(self) if number < 0 else number
         if not 0 <= index < len(self):
             raise IndexError(f"record {number} of {len(self)}")
         return self._file.get(index)
 
+    def get_many(self, numbers: Iterable[int] | NDArray[np.integer[Any]]) -> list[bytes]:
+        """Records by their numbers, in the order of the numbers: read in the order of the file, each chunk once, by several
+        threads. Negative numbers count from the end.
+
+        >>> from bloscpack import open_records
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/words.blp"
+        >>> with RecordWriter(path) as writer:
+        ...     writer.extend([b"one", b"two", b"three"])
+        >>> open_records(path).get_many([2, 0, -1])
+        [b'three', b'one', b'three']
+        """
+        chosen = np.asarray(numbers if hasattr(numbers, "__len__") else list(numbers))
+        if chosen.ndim != 1 or chosen.size and chosen.dtype.kind not in "iu":
+            raise TypeError(f"numbers of records expected, not {chosen.dtype} with {chosen.ndim} axes")
+        absent = (chosen >= len(self)) | (chosen < -len(self))
+        if absent.any():
+            raise IndexError(f"record {chosen[absent][0]} of {len(self)}")
+        return self._file.get_many((chosen.astype(np.int64) % max(len(self), 1)).astype(np.uint64))
+
+    #: What PyTorch's `DataLoader` calls for the records of a batch.
+    __getitems__ = get_many
+
     def __iter__(self) -> Iterator[bytes]:
-        for start in range(0, len(self), 1000):
-            yield from self[start : start + 1000]
+        for records in self._file.batches():
+            yield from records
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._again, ()
 
     @property
     def metadata(self) -> Any:
@@ -110,13 +141,11 @@ class RecordWriter:
 
     def push(self, record: bytes | bytearray | memoryview) -> None:
         """Writes a record."""
-        record = _as_bytes(record)
-        self._open().push(record if isinstance(record, (bytes, bytearray)) else bytes(record))
+        self._open().push(record)
 
     def extend(self, records: Iterable[bytes]) -> None:
         """Writes records."""
-        for record in records:
-            self.push(record)
+        self._open().extend(records)
 
     def flush(self) -> None:
         """Writes the buffered records."""
@@ -183,10 +212,4 @@ def append_records(
     if isinstance(records, (str, bytes)):
         raise TypeError(f"several records expected, not {type(records).__name__}: append_records(path, [record])")
     every = options(cname=cname, clevel=clevel, max_app_chunks=max_app_chunks, threads=threads)
-    return _native.append_records(os.fspath(path), map(_as_bytes, records), every)
-
-
-def _as_bytes(record: Any) -> Any:
-    if isinstance(record, str):
-        raise TypeError("bytes expected, not str: text.encode()")
-    return record
+    return _native.append_records(os.fspath(path), records, every)

@@ -204,6 +204,26 @@ class Table:
         self.__init__(_native.Table.open(os.fspath(self._path), False, threads()), None, self._path)  # type: ignore[misc]
         return len(self)
 
+    def zones(self, name: str) -> tuple[int, NDArray[Any], NDArray[Any], NDArray[np.bool_]] | None:
+        """What the index of a column of numbers knows: the rows of a zone, the least and the greatest value of each zone, and
+        whether they are known: the zone has not changed since, and no missing value. `None` without an index.
+
+        >>> import bloscpack, numpy as np, tempfile
+        >>> folder = tempfile.mkdtemp() + "/prices"
+        >>> bloscpack.write({"day": np.arange(8)}, folder, to="bcolz", chunklen=4, index=True)
+        >>> bloscpack.open_table(folder).zones("day")
+        (4, array([0, 4]), array([3, 7]), array([ True,  True]))
+        """
+        column, native = self[name], self._native
+        if not isinstance(native, _native.Table) or column.dtype.kind not in "iuf" or column.ndim != 1:
+            return None
+        zones = native.zones(name)
+        if zones is None:
+            return None
+        rows, bounds, known = zones
+        least, greatest = np.frombuffer(bounds, column.dtype).reshape(-1, 2).T
+        return rows, least, greatest, np.array(known, bool)
+
     def _every(self) -> list[str]:
         native = self._native
         return native.names() if isinstance(native, _native.Table) else self.names

@@ -39,16 +39,7 @@ class Parser:
         from virtualizarr.parsers.kerchunk.translator import manifestgroup_from_kerchunk_refs
 
         path = url.removeprefix(_FILE)
-        found = refs(path, url, columns=self.columns)
-        root = found.pop("templates")["u"]
-        found["refs"] = {key: _expanded(value, root) for key, value in found["refs"].items()}
+        found = refs(path, url, columns=self.columns, templates=False)
         group = manifestgroup_from_kerchunk_refs(found, group=self.group, skip_variables=self.skip_variables)
         return ManifestStore(group=group, registry=registry)
 
-
-def _expanded(value: Any, root: str) -> Any:
-    """A reference without a template, which VirtualiZarr does not know."""
-    if isinstance(value, list):
-        file, begin, length = value
-        return [file.replace("{{u}}", root), begin, length]
-    return value

@@ -5,12 +5,14 @@
 
 A table becomes variables along ``row``, an array one variable with the name of its file, a store, a group or a folder of datasets
 a variable for each array in it. Elements are decompressed when they are used; ``chunks={}`` makes dask arrays whose chunks are
-those of the file. Attributes are kept; ``_ARRAY_DIMENSIONS`` names the axes.
+those of the file. Attributes are kept; ``_ARRAY_DIMENSIONS`` names the axes. `write` writes a dataset.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from xarray.core import indexing
 
 from . import _native
 from .arrays import Array
+from .conversion import convert
 from .errors import UsageError
 from .opening import open as opened
 from .tables import RowStream, Table
@@ -74,17 +77,31 @@ def _dataset(path: str, name: str) -> xarray.Dataset:
 def _groups(source: Any) -> dict[str, xarray.Dataset]:
     """The groups of an input by path, not decoded: `/` has the arrays of a tree, and each table is a group of its own."""
     path = os.fspath(source)
-    members = _native.members(path)
+    tree = _native.members(path)
     # A table that is the whole store is its only member.
-    if members is None or [member for member, _ in members] == ["."]:
+    if tree is None or [member for member, _ in tree[0]] == ["."]:
         return {"/": _dataset(path, Path(path).stem or "array")}
-    groups = {"/": xarray.Dataset()}
+    members, attributes = tree
+    groups = {"/": xarray.Dataset(attrs=json.loads(attributes))}
     for member, is_table in members:
         folder, _, name = member.rpartition("/")
         group = "/" + (member if is_table else folder)
         found = _dataset(f"{path}/{member}", Path(name).stem if name.endswith(_ENDINGS) else name)
         groups[group] = groups.get(group, xarray.Dataset()).assign(found.variables) if not is_table else found
     return groups
+
+
+def write(dataset: xarray.Dataset, path: str | os.PathLike[str], **options: Any) -> None:
+    """Writes a dataset as a tree of arrays: ``.b2z``, ``.b2d``, ``.zarr``, or ``.bcolz``, which has no scalars and no attributes of
+    the dataset, and whose chunks are whole rows. Values, names of axes, attributes, encoding and chunks come back from `xarray.open_dataset`.
+
+    ``options`` are those of `bloscpack.convert`, such as ``cname="zstd"`` and ``replace=True``. Needs Zarr, and space for a
+    temporary copy in the folder for temporary files.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        group = os.path.join(folder, "dataset.zarr")
+        dataset.to_zarr(group, zarr_format=2, consolidated=False)
+        convert(group, path, arrays=True, **options)
 
 
 class Backend(BackendEntrypoint):
