@@ -163,7 +163,7 @@ def test_records(tmp_path):
         assert records.get_many(numbers) == [every[number] for number in numbers]
         assert records.get_many(np.array([5, -5], np.int8)) == records.__getitems__(iter([5, -5])) == [every[5], every[-5]]
         assert records.get_many([]) == [] and pickle.loads(pickle.dumps(records)).get_many([9]) == [every[9]]
-        for wrong, error in (([3000], IndexError), ([-3001], IndexError), ([1.5], TypeError), ([2**64], IndexError)):
+        for wrong, error in (([3000], IndexError), ([-3001], IndexError), ([1.5], TypeError), ([2**63], IndexError)):
             with pytest.raises(error):
                 records.get_many(wrong)
         assert bp.append_records(path, [b"more"]) == 3001

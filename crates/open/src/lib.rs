@@ -377,6 +377,9 @@ pub trait Container: Send + Sync {
     /// Returns damage of the metadata, and an error of the category [`Usage`](bloscpack_error::Category::Usage) for a column
     /// that does not exist.
     fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
+        if column.is_none() && self.is_tree() {
+            return Ok(UserAttributes::default());
+        }
         let array = self.array(column)?;
         let about = array.map(|array| array.description()).transpose()?;
         about.map_or_else(|| Ok(UserAttributes::default()), attributes_of)

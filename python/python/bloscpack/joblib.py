@@ -8,7 +8,7 @@
     joblib.load("model.joblib")
 
 A file is a Bloscpack stream of what joblib pickles, so ``blpk decompress`` and ``blpk verify`` read it, too. As with every pickle,
-load only files that you trust. Level, as in ``compress=("bloscpack", 5)``, is that of LZ4, 0 to 9.
+load only files that you trust. The level, as in ``compress=("bloscpack", 5)``, is that of Zstandard, 0 to 9; by default it is 2.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from joblib.compressor import CompressorWrapper
 from .files import Reader, Writer
 
 NAME = "bloscpack"
+#: On mixed arrays, higher levels take three times as long for less than 1 %.
+LEVEL = 2
 
 
 class Compressor(CompressorWrapper):
@@ -33,7 +35,8 @@ class Compressor(CompressorWrapper):
     def compressor_file(self, fileobj: BinaryIO, compresslevel: int | None = None) -> io.BufferedWriter:
         """A file object that compresses into ``fileobj``."""
         # Most arrays in models and tables have elements of eight bytes; for others, shuffling in eights costs little.
-        return io.BufferedWriter(Writer(fileobj, cname="lz4", clevel=compresslevel, typesize=8, offsets=False), 1 << 20)
+        level = LEVEL if compresslevel is None else compresslevel
+        return io.BufferedWriter(Writer(fileobj, cname="zstd", clevel=level, typesize=8, offsets=False), 1 << 20)
 
     def decompressor_file(self, fileobj: BinaryIO) -> io.BufferedReader:
         """A file object that decompresses ``fileobj``."""
