@@ -39,6 +39,7 @@ mod recompress;
 mod records;
 mod reindex;
 mod rewrite;
+mod rotate;
 mod settings;
 
 pub use append::Appender;

@@ -40,9 +40,9 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct RecordEditor<F: Folder = Disk> {
-    editor: Editor<F>,
+    pub(super) editor: Editor<F>,
     packing: Option<Packing>,
-    len: u64,
+    pub(super) len: u64,
 }
 
 impl RecordEditor {
@@ -127,7 +127,7 @@ impl<F: Folder> RecordEditor<F> {
     /// is not a JSON object.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         check_of_records(metadata)?;
-        let metadata = self.declared(metadata)?;
+        let metadata = self.declared(metadata, self.len)?;
         self.editor.set_metadata(&metadata)
     }
 
@@ -156,12 +156,12 @@ impl<F: Folder> RecordEditor<F> {
         self.set_metadata(&merged)
     }
 
-    /// The metadata of the user with the keys that describe the records.
-    fn declared(&self, own: &Metadata) -> Result<Metadata> {
+    /// The metadata of the user with the keys that describe this number of records.
+    pub(super) fn declared(&self, own: &Metadata, len: u64) -> Result<Metadata> {
         let old = self.metadata().and_then(|old| old.get_text("dtype"));
         let dtype = old.and_then(|text| serde_json::from_str::<String>(text).ok());
         let dtype = dtype.as_deref().unwrap_or(VARBINARY);
-        let declared = declared(Some(own), dtype, Some(self.len), self.packing);
+        let declared = declared(Some(own), dtype, Some(len), self.packing);
         Ok(declared?)
     }
 

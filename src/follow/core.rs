@@ -2,7 +2,7 @@
 
 use super::source::FollowedFile;
 use crate::indexed::IndexedReader;
-use crate::records::IndexedRecordReader;
+use crate::records::{IndexedRecordReader, Rotation};
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, IoSide, Result};
 use bloscpack_storage::{FileWatch, Refreshed};
@@ -38,6 +38,14 @@ pub(super) trait Growing {
 
     /// A checksum of what precedes a position.
     fn tail(&self, position: u64) -> Result<u32>;
+
+    /// The place of the file in a log that rotates.
+    fn rotation(&self) -> Rotation {
+        Rotation::default()
+    }
+
+    /// Turns to a part of a log that rotates, or with `None` to the newest. The next refresh opens it.
+    fn turn_to(&mut self, _: Option<Rotation>) {}
 }
 
 impl Growing for IndexedRecordReader<FollowedFile> {
@@ -60,6 +68,14 @@ impl Growing for IndexedRecordReader<FollowedFile> {
             Some(last) => Ok(crc32fast::hash(&self.get(last)?)),
             None => Ok(0),
         }
+    }
+
+    fn rotation(&self) -> Rotation {
+        Rotation::of(self.metadata())
+    }
+
+    fn turn_to(&mut self, part: Option<Rotation>) {
+        self.source.turn_to(part);
     }
 }
 
@@ -86,10 +102,15 @@ impl Growing for IndexedReader<FollowedFile> {
     }
 }
 
-/// A position in a file that grows.
+/// A position in a file that grows, and in the parts of a log that rotates.
 pub(super) struct Follower<R> {
     pub reader: R,
+    /// The position in the file that is read.
     pub position: u64,
+    /// The place of that file in its log.
+    pub rotation: Rotation,
+    /// Whether the file is a part that is complete.
+    is_part: bool,
     watch: FileWatch,
     /// An earlier position, and the checksum of what precedes it.
     known: (u64, u32),
@@ -106,6 +127,8 @@ impl<R: Growing> Follower<R> {
         let mut follower = Self {
             reader,
             position: 0,
+            rotation: Rotation::default(),
+            is_part: false,
             watch,
             known: (0, 0),
             is_idle: false,
@@ -119,21 +142,65 @@ impl<R: Growing> Follower<R> {
     /// Moves to a position in the file that has the path now.
     pub(super) fn seek(&mut self, position: u64) -> Result<()> {
         self.is_idle = true;
-        self.reader.refresh()?;
+        self.open(None)?;
         self.is_idle = false;
         self.go_to(position)
     }
 
-    /// Sets the position, and stores the checksum of what precedes it.
+    /// Sets the position, counted from the beginning of the log, and stores the checksum of what precedes it.
     fn go_to(&mut self, position: u64) -> Result<()> {
-        let (end, what) = (self.reader.end(), R::WHAT);
-        if position > end {
+        let what = R::WHAT;
+        let mut rotation = self.reader.rotation();
+        while position < rotation.first && rotation.part > 1 {
+            let before = Rotation {
+                part: rotation.part - 1,
+                first: 0,
+            };
+            if !self.open(Some(before))? {
+                let first = rotation.first;
+                return Err(Error::usage(format!(
+                    "cannot follow from {what} {position}: the part of the log before {what} {first} is missing"
+                )));
+            }
+            rotation = self.reader.rotation();
+        }
+        let (first, end) = (rotation.first, self.reader.end());
+        if position < first || position - first > end {
+            let end = first.saturating_add(end);
             return Err(Error::usage(format!(
                 "cannot follow from {what} {position}: the file has {end}, counted from 0"
             )));
         }
-        self.known = (position, self.reader.tail(position)?);
-        (self.position, self.is_other) = (position, false);
+        self.rotation = rotation;
+        self.is_idle = false;
+        self.position = position - first;
+        self.known = (self.position, self.reader.tail(self.position)?);
+        self.is_other = false;
+        Ok(())
+    }
+
+    /// Opens a part of the log, or with `None` the newest. Returns false if there is no such file.
+    fn open(&mut self, part: Option<Rotation>) -> Result<bool> {
+        self.reader.turn_to(part);
+        self.is_part = part.is_some();
+        match self.reader.refresh() {
+            Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => Ok(false),
+            done => done.map(|_| true),
+        }
+    }
+
+    /// Goes on in the part that follows the one that is read.
+    fn next_part(&mut self) -> Result<()> {
+        let next = self.rotation.next(self.reader.end());
+        self.is_idle = true;
+        if self.open(None)? && self.reader.rotation().part > next.part {
+            self.open(Some(next))?;
+        }
+        if self.reader.rotation() != next {
+            return Err(self.replaced());
+        }
+        (self.rotation, self.position, self.known) = (next, 0, (0, 0));
+        self.is_idle = false;
         Ok(())
     }
 
@@ -175,6 +242,11 @@ impl<R: Growing> Follower<R> {
         // A deadline beyond the clock's range is never reached.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         while !self.has_more() {
+            if self.is_part && !self.is_idle {
+                let done = self.next_part();
+                self.unless_lost(done)?;
+                continue;
+            }
             self.release()?;
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let is_over = left.is_some_and(|left| left.is_zero());
@@ -212,26 +284,42 @@ impl<R: Growing> Follower<R> {
         Ok(())
     }
 
-    /// Opens the current state of the file. Another file must have the same content before the position.
+    /// Opens the current state of the file. Another file must have the same content before the position, or be a later part of
+    /// the same log: the rest of the earlier one is then read first.
     fn refresh(&mut self) -> Result<()> {
+        self.reader.turn_to(None);
+        self.is_part = false;
         let found = match self.reader.refresh() {
             // The file was removed. Another one may get its name.
             Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => return Ok(()),
             found => found?,
         };
         self.is_other |= found == Refreshed::Replaced || self.reader.end() < self.position;
+        if self.reader.rotation().part > self.rotation.part {
+            self.is_other = true;
+            if !self.open(Some(self.rotation))? {
+                return Err(self.replaced());
+            }
+        }
         let (position, tail) = self.known;
         let goes_on = |reader: &R| Ok::<_, Error>(reader.tail(position)? == tail);
-        if self.is_other && (self.reader.end() < self.position || !goes_on(&self.reader)?) {
-            let what = R::WHAT;
-            let text = format!(
-                "another file has taken its place and does not go on from {what} {}: follow it from its beginning",
-                self.position
-            );
-            return Err(Error::new(Code::Replaced, text));
+        let is_same = self.reader.rotation() == self.rotation;
+        if self.is_other
+            && (!is_same || self.reader.end() < self.position || !goes_on(&self.reader)?)
+        {
+            return Err(self.replaced());
         }
         (self.is_idle, self.is_other) = (false, false);
         Ok(())
+    }
+
+    fn replaced(&self) -> Error {
+        let what = R::WHAT;
+        let text = format!(
+            "another file has taken its place and does not go on from {what} {}: follow it from its beginning",
+            self.position
+        );
+        Error::new(Code::Replaced, text)
     }
 }
 

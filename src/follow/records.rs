@@ -20,7 +20,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// [timeout](super::FollowOptions::timeout), or if it was [stopped](super::FollowOptions::stop); it may be asked again. After
 /// an error, the iterator returns `None` until [`seek`](Self::seek).
 ///
-/// It reads up to 1024 records, or about 4 MiB, ahead.
+/// It reads up to 1024 records, or about 4 MiB, ahead. When the file [rotates](crate::edit::RecordEditor::rotate), it reads the rest
+/// of the part that is complete, and goes on in the next.
 ///
 /// ```
 /// use bloscpack::{follow::FollowOptions, records::RecordWriter};
@@ -58,10 +59,11 @@ impl RecordFollower {
         }
     }
 
-    /// The number of the next record. A follower that begins [from](super::FollowOptions::from) there misses nothing and
+    /// The number of the next record, counted from the first part of a log that rotates. A follower that begins [from](super::FollowOptions::from) there misses nothing and
     /// repeats nothing.
     pub fn number(&self) -> u64 {
-        self.follower.position - to_u64(self.batch.len())
+        let position = self.follower.position - to_u64(self.batch.len());
+        self.follower.rotation.first.saturating_add(position)
     }
 
     /// Moves to another record of the file that has the path now, which may be another file than before.

@@ -1,5 +1,6 @@
 //! [`FollowedFile`]: the file at a path, as a source that is closed while its follower waits.
 
+use crate::records::Rotation;
 use bloscpack_storage::{Lock as _, ReadAt, Refresh, Refreshed, Result, Snapshot};
 use std::fs::File;
 use std::io;
@@ -8,6 +9,8 @@ use std::path::PathBuf;
 /// A file as of the last refresh.
 pub(super) struct FollowedFile {
     path: PathBuf,
+    /// The part of a log that is read instead of the newest.
+    part: Option<Rotation>,
     /// `None` between a release and the next refresh.
     snapshot: Option<Snapshot>,
     /// The same file without a lock. While it is open, no other file can get its identity.
@@ -18,11 +21,24 @@ impl FollowedFile {
     pub(super) fn open(path: PathBuf) -> Result<Self> {
         let mut file = Self {
             path,
+            part: None,
             snapshot: None,
             held: None,
         };
         file.refresh()?;
         Ok(file)
+    }
+
+    /// Turns to a part of a log that rotates, or with `None` to the newest.
+    pub(super) fn turn_to(&mut self, part: Option<Rotation>) {
+        self.part = part;
+    }
+
+    fn current_path(&self) -> PathBuf {
+        match (self.part, self.path.file_name()) {
+            (Some(part), Some(name)) => self.path.with_file_name(part.name(name)),
+            _ => self.path.clone(),
+        }
     }
 
     /// Closes the snapshot, so that no writer waits for it.
@@ -48,7 +64,8 @@ impl ReadAt for FollowedFile {
 
 impl Refresh for FollowedFile {
     fn refresh(&mut self) -> Result<Refreshed> {
-        let snapshot = Snapshot::open(&self.path)?;
+        let path = self.current_path();
+        let snapshot = Snapshot::open(&path)?;
         let found = identity(snapshot.get_ref());
         let is_found = |file: &File| found.is_some() && identity(file) == found;
         let refreshed = if self.held.as_ref().is_some_and(is_found) {
@@ -58,7 +75,7 @@ impl Refresh for FollowedFile {
         };
         if refreshed == Refreshed::Replaced {
             // It may have been replaced once more.
-            self.held = File::open(&self.path).ok().filter(is_found);
+            self.held = File::open(&path).ok().filter(is_found);
         }
         self.snapshot = Some(snapshot);
         Ok(refreshed)

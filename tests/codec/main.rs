@@ -20,6 +20,7 @@ mod positions;
 mod reads;
 mod records;
 mod records_socket;
+mod rotation;
 mod roundtrip;
 mod runs;
 mod sides;

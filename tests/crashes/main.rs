@@ -8,3 +8,4 @@
 mod bound;
 mod crash;
 mod faults;
+mod rotate;

@@ -554,9 +554,14 @@ pub enum FlushEvery {
     Time(Duration),
 }
 
-/// Parses a time in `ms` or `s`, or a number of bytes.
+/// Parses a time in `ms`, `s`, `h` or `d`, or a number of bytes.
 pub fn flush_every(text: &str) -> Result<FlushEvery, String> {
-    let times = [("ms", 1_u64), ("s", 1000)];
+    let times = [
+        ("ms", 1_u64),
+        ("s", 1000),
+        ("h", 3_600_000),
+        ("d", 86_400_000),
+    ];
     let time = times.into_iter().find_map(|(unit, factor)| {
         let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
         number.checked_mul(factor)

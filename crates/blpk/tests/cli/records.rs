@@ -1018,3 +1018,68 @@ fn pieces_of_the_input_do_not_matter() {
         assert_eq!(folder.run(unpack).succeeded(), input);
     }
 }
+
+/// The records "first" and "", as the package `tfrecord` 1.14 writes them.
+const TFRECORD: &[u8] = b"\x05\0\0\0\0\0\0\0\xea\xb2\x04\x3efirst\x55\xff\x23\xe5\
+    \0\0\0\0\0\0\0\0\x29\x03\x98\x07\xd8\xea\x82\xa2";
+
+#[test]
+fn tfrecord_files_both_ways() {
+    let folder = Folder::new();
+    folder.write("a.tfrecord", TFRECORD);
+    folder
+        .run(["records", "pack", "--tfrecord", "a.tfrecord", "a.blp"])
+        .succeeded();
+    let lines = folder.run(["records", "unpack", "a.blp"]).succeeded();
+    assert_eq!(lines, b"first\n\n");
+    let back = folder.run(["records", "unpack", "--tfrecord", "a.blp"]);
+    assert_eq!(back.succeeded(), TFRECORD);
+    let one = folder.run(["records", "get", "--tfrecord", "a.blp", "1"]);
+    assert_eq!(one.succeeded(), &TFRECORD[21..]);
+
+    // Any flipped bit, and any cut but those between records.
+    for at in 0..TFRECORD.len() {
+        let mut damaged = TFRECORD.to_vec();
+        damaged[at] ^= 4;
+        let ran = folder.run_with(["records", "pack", "--tfrecord", "-", "b.blp"], damaged);
+        ran.failed(3, "checksum");
+        let cut = &TFRECORD[..at];
+        let ran = folder.run_with(["records", "pack", "--tfrecord", "-", "b.blp"], cut);
+        if at == 0 || at == 21 {
+            ran.succeeded();
+            std::fs::remove_file(folder.path("b.blp")).unwrap();
+        } else {
+            ran.failed(4, "the input ends");
+        }
+    }
+    folder.write("lines", "not a TFRecord file\n");
+    let ran = folder.run(["records", "append", "--tfrecord", "a.blp", "lines"]);
+    ran.failed(3, "is it a TFRecord file, and uncompressed?");
+}
+
+#[test]
+fn a_log_rotates() {
+    let folder = Folder::new();
+    folder
+        .run(["records", "pack", "--format", "3", "--quick", "/dev/null", "app.log.blp"])
+        .succeeded();
+    let lines: String = (0..3000).map(|number| format!("{number}\n")).collect();
+    let append = ["records", "append", "--rotate", "4K", "--flush-every", "2K", "app.log.blp"];
+    folder.run_with(append, lines.clone()).succeeded();
+    let parts = folder.names();
+    assert!(parts.len() > 2, "{parts:?}");
+    // app.log-000001.blp, ..., and then app.log.blp
+    let all: Vec<u8> = parts
+        .iter()
+        .flat_map(|part| folder.run(["records", "unpack", part]).succeeded())
+        .collect();
+    assert_eq!(String::from_utf8(all).unwrap(), lines);
+    let ran = folder.run(["info", "--json", "app.log.blp"]).succeeded();
+    let info: serde_json::Value = serde_json::from_slice(&ran).unwrap();
+    assert_eq!(info["metadata"]["rotation"]["part"], parts.len());
+    for wrong in ["0", "1x", "-1s"] {
+        folder
+            .run(["records", "append", "--rotate", wrong, "app.log.blp"])
+            .status_is(2);
+    }
+}

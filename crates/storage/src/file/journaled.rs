@@ -153,6 +153,11 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
+    /// The name of the file in its folder.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
     /// The file with its committed content. Bytes after the end may belong to a change that has begun.
     pub fn file(&self) -> &F::File {
         &self.file

@@ -4,7 +4,7 @@ use super::journaled::replacement_name;
 use super::{Change, JournaledFile};
 use crate::error::{committed, unknown};
 use crate::{Access, Folder, Lock, WriteAt};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 
 /// A new file that replaces a [`JournaledFile`] on [`commit`](Self::commit), for changes that do not fit into
@@ -67,6 +67,31 @@ impl<'a, F: Folder> Replacement<'a, F> {
     pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.old().check_process()?;
         self.file.write_all_at(at, bytes)
+    }
+
+    /// Syncs the new file and gives it this name in the same folder, replacing a file of that name, instead of that of the old
+    /// one, which stays as it is. Returns when this would survive a power cut.
+    ///
+    /// ```
+    /// use bloscpack_storage::{JournaledFile, LockTimeout, Memory};
+    ///
+    /// let folder = Memory::from([("data", b"old".to_vec())]);
+    /// let mut file = JournaledFile::open(folder.clone(), "data".as_ref(), &LockTimeout::default())?;
+    /// let new = file.change(None)?.into_replacement()?;
+    /// new.write(0, b"new")?;
+    /// new.save_as("other".as_ref())?;
+    /// assert_eq!(folder.bytes("data").as_deref(), Some(&b"old"[..]));
+    /// assert_eq!(folder.bytes("other").as_deref(), Some(&b"new"[..]));
+    /// # Ok::<(), bloscpack_storage::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any error of the file and the folder.
+    pub fn save_as(self, name: &OsStr) -> io::Result<()> {
+        self.file.sync()?;
+        let file = self.change.into_file();
+        file.folder.replace(&self.name, name)?;
+        file.folder.sync()
     }
 
     /// Syncs the new file and renames it over the old one. Returns when this would survive a power cut.

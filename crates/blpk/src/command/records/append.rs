@@ -1,6 +1,7 @@
 //! `blpk records append`: appends records to a file.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use bloscpack::edit::{Editor, RecordEditor};
 use clap::Args;
@@ -16,7 +17,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::count;
+use crate::text::{count, quoted};
 
 /// Append lines or other records to a file
 ///
@@ -25,7 +26,8 @@ use crate::text::count;
 /// records or the new.
 ///
 /// A --format 3 file grows in place. A --format 2 file, whose offset table cannot grow, is rewritten each time. An input that
-/// does not end, such as a pipe from a service, needs --flush-every, which makes records permanent at this interval.
+/// does not end, such as a pipe from a service, needs --flush-every, which makes records permanent at this interval. With
+/// --rotate, such a log consists of several files; 'blpk records unpack --follow FILE' goes through all of them.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("codec", |arg| arg.help("Compressor [default: as in FILE]").help_heading(None::<&str>)),
@@ -45,6 +47,11 @@ pub struct Append {
     /// Complete the append after at most this time (200ms, 2s) or this many bytes (64K), and begin another
     #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every)]
     flush_every: Option<FlushEvery>,
+
+    /// Begin FILE anew once it has this many bytes (1G), or after this time (12h, 7d) of the command; the records
+    /// so far stay in FILE-000001, FILE-000002, ...
+    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every)]
+    rotate: Option<FlushEvery>,
 
     /// File to append to; its name need not end with .blp
     #[arg(value_name = "FILE")]
@@ -73,7 +80,7 @@ impl Append {
         let longest = longest(editor.packing().is_some(), session);
         let separator = self.separator.separator();
         let mut records = RecordSplitter::new(reader, input.name(), separator, longest);
-        let appended = append(&mut editor, &mut records, self.flush_every, &progress);
+        let appended = self.append(&mut editor, &mut records, &progress, session);
         progress.finish();
         let appended = appended.about(&file)?;
         file.report_late_signal();
@@ -101,26 +108,38 @@ impl Append {
             _ => failure,
         })
     }
-}
 
-/// Appends all records of the input, and returns their number.
-fn append(
-    editor: &mut RecordEditor,
-    records: &mut RecordSplitter<InterruptibleReader<'_>>,
-    every: Option<FlushEvery>,
-    progress: &Progress,
-) -> Result<u64, Failure> {
-    let mut appended = 0;
-    loop {
-        let mut appender = editor.append()?;
-        let is_more = records.pass_some(every, |record| appender.push(record))?;
-        if !is_more {
-            progress.finish();
-        }
-        interrupt::check()?;
-        appended += appender.finish()?;
-        if !is_more {
-            return Ok(appended);
+    /// Appends all records of the input, and returns their number.
+    fn append(
+        &self,
+        editor: &mut RecordEditor,
+        records: &mut RecordSplitter<InterruptibleReader<'_>>,
+        progress: &Progress,
+        session: &Session,
+    ) -> Result<u64, Failure> {
+        let (mut appended, mut begun) = (0, Instant::now());
+        loop {
+            let mut appender = editor.append()?;
+            let is_more = records.pass_some(self.flush_every, |record| appender.push(record))?;
+            if !is_more {
+                progress.finish();
+            }
+            interrupt::check()?;
+            appended += appender.finish()?;
+            let is_due = match self.rotate {
+                None => false,
+                Some(FlushEvery::Bytes(most)) => editor.file_len()? >= most,
+                Some(FlushEvery::Time(most)) => begun.elapsed() >= most,
+            };
+            if is_due && !editor.is_empty() {
+                let part = editor.rotate()?;
+                begun = Instant::now();
+                let part = self.file.with_file_name(part);
+                session.verbose(format_args!("{} has the records so far", quoted(&part)));
+            }
+            if !is_more {
+                return Ok(appended);
+            }
         }
     }
 }

@@ -29,6 +29,10 @@ pub struct SeparatorArgs {
     /// Precede each record by its length: 4 bytes, little-endian
     #[arg(long)]
     lengths: bool,
+
+    /// Frame records as TensorFlow's TFRecord files do; their checksums are compared
+    #[arg(long, conflicts_with_all = ["null", "lengths"])]
+    tfrecord: bool,
 }
 
 /// Where one record ends and the next begins.
@@ -38,15 +42,18 @@ pub enum Separator {
     Byte(u8),
     /// Its length precedes each record.
     Lengths,
+    /// Its length and checksums surround each record, as in TFRecord files.
+    TfRecord,
     /// Nothing separates the records.
     Nothing,
 }
 
 impl SeparatorArgs {
     pub fn separator(self) -> Separator {
-        match (self.null, self.lengths) {
-            (_, true) => Separator::Lengths,
-            (true, _) => Separator::Byte(0),
+        match (self.null, self.lengths, self.tfrecord) {
+            (.., true) => Separator::TfRecord,
+            (_, true, _) => Separator::Lengths,
+            (true, ..) => Separator::Byte(0),
             _ => Separator::Byte(b'\n'),
         }
     }
@@ -56,6 +63,16 @@ impl SeparatorArgs {
 const PIECE_LEN: usize = 256 << 10;
 /// Bytes of the length before a record.
 const LENGTH_LEN: usize = 4;
+/// Bytes before and after a record in a TFRecord file: the length and its checksum, and the checksum of the record.
+const TF_HEAD: usize = 12;
+const TF_TAIL: usize = 4;
+
+/// The checksum of TFRecord files: a crc32c, rotated and increased, so that checksums of checksums are no problem.
+fn masked_crc(bytes: &[u8]) -> u32 {
+    crc32c::crc32c(bytes)
+        .rotate_right(15)
+        .wrapping_add(0xa282_ead8)
+}
 
 /// The length of the longest record that readers with the same limits accept.
 pub fn longest(packed: bool, session: &Session) -> u64 {
@@ -124,7 +141,7 @@ impl<R: Read> RecordSplitter<R> {
         let found = loop {
             let found = match self.separator {
                 Separator::Byte(byte) => self.line(byte)?,
-                Separator::Lengths | Separator::Nothing => self.prefixed()?,
+                Separator::Lengths | Separator::TfRecord | Separator::Nothing => self.prefixed()?,
             };
             if found.is_some() || self.ended {
                 break found;
@@ -156,33 +173,55 @@ impl<R: Read> RecordSplitter<R> {
             }
             None => {
                 self.searched = end;
-                self.check(end - start, None)?;
+                self.check(to_u64(end - start), false)?;
                 return Ok(None);
             }
         };
-        self.check(line.len(), u32::try_from(line.len()).ok())?;
+        self.check(to_u64(line.len()), true)?;
         Ok(Some(line))
     }
 
-    /// Takes the length and this number of bytes.
+    /// Takes the length and this number of bytes, and in a TFRecord file the checksums.
     fn prefixed(&mut self) -> Result<Option<Range<usize>>, Failure> {
         let Range { start, end } = self.unused;
-        let prefix = self.buffer[start..end].first_chunk::<LENGTH_LEN>();
-        let length = prefix.map(|bytes| u32::from_le_bytes(*bytes));
-        let Some((length, len)) =
-            length.and_then(|length| Some((length, usize::try_from(length).ok()?)))
-        else {
+        let is_tf = self.separator == Separator::TfRecord;
+        let (head, tail) = if is_tf {
+            (TF_HEAD, TF_TAIL)
+        } else {
+            (LENGTH_LEN, 0)
+        };
+        let unused = &self.buffer[start..end];
+        let length = if is_tf {
+            unused
+                .first_chunk::<TF_HEAD>()
+                .map(|[length @ .., _, _, _, _]| u64::from_le_bytes(*length))
+        } else {
+            unused
+                .first_chunk()
+                .map(|length| u32::from_le_bytes(*length).into())
+        };
+        let Some(length) = length else {
             return if self.ended && start < end {
-                Err(self.truncated_length(end - start))
+                Err(self.truncated_length(end - start, head))
             } else {
                 Ok(None)
             };
         };
-        self.check(len, Some(length))?;
-        let begin = start + LENGTH_LEN;
-        if end - begin >= len {
-            self.unused.start = begin + len;
-            return Ok(Some(begin..begin + len));
+        if is_tf {
+            self.check_crc(start..start + head - 4, "the length of ")?;
+        }
+        self.check(length, true)?;
+        let begin = start + head;
+        // Records have at most 2 GiB.
+        let record = usize::try_from(length)
+            .ok()
+            .and_then(|len| Some(begin..begin.checked_add(len)?));
+        if let Some(record) = record.filter(|record| end.saturating_sub(tail) >= record.end) {
+            if is_tf {
+                self.check_crc(record.clone(), "")?;
+            }
+            self.unused.start = record.end + tail;
+            return Ok(Some(record));
         }
         if self.ended {
             Err(self.truncated(length, end - begin))
@@ -191,36 +230,51 @@ impl<R: Read> RecordSplitter<R> {
         }
     }
 
-    /// Refuses a record that is longer than `longest`. Its full `length` may not be known yet.
-    fn check(&self, found: usize, length: Option<u32>) -> Result<(), Failure> {
-        let (name, record, longest) = (&self.name, self.records, self.longest);
-        if to_u64(found) <= longest {
+    /// Compares bytes of the buffer with the checksum that follows them.
+    fn check_crc(&self, bytes: Range<usize>, what: &str) -> Result<(), Failure> {
+        let stored = self.buffer[bytes.end..].first_chunk();
+        if stored.map(|stored| u32::from_le_bytes(*stored)) == Some(masked_crc(&self.buffer[bytes]))
+        {
             return Ok(());
         }
-        let title = match length {
-            Some(length) => format!(
+        let (name, record) = (&self.name, self.records);
+        let title = format!("{name}: the checksum of {what}record {record} does not match");
+        Err(Failure::new(Status::Damaged, title).hint("is it a TFRecord file, and uncompressed?"))
+    }
+
+    /// Refuses a record that is longer than `longest`, of which all or only so many bytes are known.
+    fn check(&self, length: u64, is_all: bool) -> Result<(), Failure> {
+        let (name, record, longest) = (&self.name, self.records, self.longest);
+        if length <= longest {
+            return Ok(());
+        }
+        let title = if is_all {
+            format!(
                 "{name}: record {record} has {length} bytes, but the maximum record length is {longest} bytes"
-            ),
-            None => format!(
-                "{name}: record {record} exceeds the maximum record length of {longest} bytes"
-            ),
+            )
+        } else {
+            format!("{name}: record {record} exceeds the maximum record length of {longest} bytes")
         };
         Err(Failure::new(Status::Unsupported, title)
             .hint("the format allows 2 GiB less 37 bytes, if --limit chunk=SIZE does"))
     }
 
-    fn truncated(&self, length: u32, found: usize) -> Failure {
+    fn truncated(&self, length: u64, found: usize) -> Failure {
         let (name, record) = (&self.name, self.records);
-        let title = format!(
-            "{name}: record {record} has {length} bytes, but the input ends after {found} of them"
-        );
+        let title = if to_u64(found) < length {
+            format!(
+                "{name}: record {record} has {length} bytes, but the input ends after {found} of them"
+            )
+        } else {
+            format!("{name}: the input ends within the checksum of record {record}")
+        };
         Failure::new(Status::CutShort, title)
     }
 
-    fn truncated_length(&self, found: usize) -> Failure {
+    fn truncated_length(&self, found: usize, of: usize) -> Failure {
         let (name, record) = (&self.name, self.records);
         let title = format!(
-            "{name}: the input ends after {found} of the {LENGTH_LEN} bytes for the length of record {record}"
+            "{name}: the input ends after {found} of the {of} bytes for the length of record {record}"
         );
         Failure::new(Status::CutShort, title)
     }
@@ -327,9 +381,18 @@ impl RecordOutput {
 
     /// Writes a record into the buffer or the output.
     pub fn put(&mut self, record: &[u8]) -> io::Result<()> {
-        if self.separator == Separator::Lengths {
-            let length = u32::try_from(record.len()).map_err(io::Error::other)?;
-            self.buffer.extend_from_slice(&length.to_le_bytes());
+        match self.separator {
+            Separator::Lengths => {
+                let length = u32::try_from(record.len()).map_err(io::Error::other)?;
+                self.buffer.extend_from_slice(&length.to_le_bytes());
+            }
+            Separator::TfRecord => {
+                let length = to_u64(record.len()).to_le_bytes();
+                self.buffer.extend_from_slice(&length);
+                self.buffer
+                    .extend_from_slice(&masked_crc(&length).to_le_bytes());
+            }
+            Separator::Byte(_) | Separator::Nothing => {}
         }
         if record.len() < BUFFER_LEN {
             self.buffer.extend_from_slice(record);
@@ -337,8 +400,13 @@ impl RecordOutput {
             self.flush()?;
             self.output.write_all(record)?;
         }
-        if let Separator::Byte(byte) = self.separator {
-            self.buffer.push(byte);
+        match self.separator {
+            Separator::Byte(byte) => self.buffer.push(byte),
+            Separator::TfRecord => {
+                self.buffer
+                    .extend_from_slice(&masked_crc(record).to_le_bytes());
+            }
+            Separator::Lengths | Separator::Nothing => {}
         }
         if self.buffer.len() >= BUFFER_LEN {
             self.flush()?;
