@@ -1075,7 +1075,7 @@ fn a_log_rotates() {
         .collect();
     assert_eq!(String::from_utf8(all).unwrap(), lines);
     let ran = folder.run(["info", "--json", "app.log.blp"]).succeeded();
-    let info: serde_json::Value = serde_json::from_slice(&ran).unwrap();
+    let info: Value = serde_json::from_slice(&ran).unwrap();
     assert_eq!(info["metadata"]["rotation"]["part"], parts.len());
     for wrong in ["0", "1x", "-1s"] {
         folder
