@@ -1,4 +1,4 @@
-//! [`RecordEditor::rotate`]: keeps the records under another name, and begins the file anew.
+//! [`RecordEditor::rotate`]: keeps the records under another name, and empties the file.
 
 use super::RecordEditor;
 use super::header::counted;
@@ -42,7 +42,7 @@ impl<F: Folder> RecordEditor<F> {
         let rotation = self.rotation();
         let name = rotation.name(self.editor.held.name());
         self.copy_as(&name).writing()?;
-        self.begin_anew(rotation.next(self.len)).writing()?;
+        self.replace_by_empty(rotation.next(self.len)).writing()?;
         self.len = 0;
         Ok(name)
     }
@@ -76,7 +76,7 @@ impl<F: Folder> RecordEditor<F> {
     }
 
     /// Replaces the file by one without records.
-    fn begin_anew(&mut self, rotation: Rotation) -> Result<()> {
+    fn replace_by_empty(&mut self, rotation: Rotation) -> Result<()> {
         let own = self.editor.state.merged(&rotation.to_metadata()?)?;
         let metadata = self.declared(&own, 0)?;
         let editor = &mut self.editor;

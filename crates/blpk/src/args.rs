@@ -554,23 +554,32 @@ pub enum FlushEvery {
     Time(Duration),
 }
 
-/// Parses a time in `ms`, `s`, `h` or `d`, or a number of bytes.
+/// Parses a time in `ms` or `s`, or a number of bytes.
 pub fn flush_every(text: &str) -> Result<FlushEvery, String> {
-    let times = [
-        ("ms", 1_u64),
-        ("s", 1000),
-        ("h", 3_600_000),
-        ("d", 86_400_000),
-    ];
-    let time = times.into_iter().find_map(|(unit, factor)| {
+    time_or_bytes(
+        text,
+        &[("ms", 1), ("s", 1000)],
+        "a time such as 200ms or 2s",
+    )
+}
+
+/// Parses a time in `s`, `h` or `d`, or a number of bytes.
+pub fn rotate(text: &str) -> Result<FlushEvery, String> {
+    let times = [("s", 1000), ("h", 3_600_000), ("d", 86_400_000)];
+    time_or_bytes(text, &times, "a time such as 12h or 7d")
+}
+
+/// Parses a time in these units, each with its milliseconds, or a number of bytes.
+fn time_or_bytes(text: &str, times: &[(&str, u64)], example: &str) -> Result<FlushEvery, String> {
+    let time = times.iter().find_map(|(unit, factor)| {
         let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        number.checked_mul(factor)
+        number.checked_mul(*factor)
     });
     let every = match time {
         Some(time) => FlushEvery::Time(Duration::from_millis(time)),
-        None => size::parse(text).map(FlushEvery::Bytes).map_err(|_| {
-            format!("'{text}' is neither a time such as 200ms or 2s nor a size such as 64K")
-        })?,
+        None => size::parse(text)
+            .map(FlushEvery::Bytes)
+            .map_err(|_| format!("'{text}' is neither {example} nor a size such as 64K"))?,
     };
     match every {
         FlushEvery::Bytes(0) | FlushEvery::Time(Duration::ZERO) => {

@@ -1061,10 +1061,26 @@ fn tfrecord_files_both_ways() {
 fn a_log_rotates() {
     let folder = Folder::new();
     folder
-        .run(["records", "pack", "--format", "3", "--quick", "/dev/null", "app.log.blp"])
+        .run([
+            "records",
+            "pack",
+            "--format",
+            "3",
+            "--quick",
+            "/dev/null",
+            "app.log.blp",
+        ])
         .succeeded();
     let lines: String = (0..3000).map(|number| format!("{number}\n")).collect();
-    let append = ["records", "append", "--rotate", "4K", "--flush-every", "2K", "app.log.blp"];
+    let append = [
+        "records",
+        "append",
+        "--rotate",
+        "4K",
+        "--flush-every",
+        "2K",
+        "app.log.blp",
+    ];
     folder.run_with(append, lines.clone()).succeeded();
     let parts = folder.names();
     assert!(parts.len() > 2, "{parts:?}");

@@ -48,9 +48,9 @@ pub struct Append {
     #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every)]
     flush_every: Option<FlushEvery>,
 
-    /// Begin FILE anew once it has this many bytes (1G), or after this time (12h, 7d) of the command; the records
+    /// Start a new FILE once it has this many bytes (1G), or after this time (12h, 7d) of the command; the records
     /// so far stay in FILE-000001, FILE-000002, ...
-    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every)]
+    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::rotate)]
     rotate: Option<FlushEvery>,
 
     /// File to append to; its name need not end with .blp

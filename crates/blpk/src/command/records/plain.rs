@@ -31,7 +31,7 @@ pub struct SeparatorArgs {
     lengths: bool,
 
     /// Frame records as TensorFlow's TFRecord files do; their checksums are compared
-    #[arg(long, conflicts_with_all = ["null", "lengths"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["null", "lengths"])]
     tfrecord: bool,
 }
 
@@ -242,7 +242,7 @@ impl<R: Read> RecordSplitter<R> {
         Err(Failure::new(Status::Damaged, title).hint("is it a TFRecord file, and uncompressed?"))
     }
 
-    /// Refuses a record that is longer than `longest`, of which all or only so many bytes are known.
+    /// Refuses a record that is longer than `longest`, or whose first `length` bytes are too many.
     fn check(&self, length: u64, is_all: bool) -> Result<(), Failure> {
         let (name, record, longest) = (&self.name, self.records, self.longest);
         if length <= longest {
