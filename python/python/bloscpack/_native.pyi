@@ -18,6 +18,7 @@ __all__ = [
     "IndexedFile",
     "RecordFile",
     "RecordStream",
+    "RecordBatches",
     "RecordSink",
     "compress_chunk",
     "decompress_chunk_into",
@@ -134,9 +135,14 @@ class RecordFile:
     def get(self, number: int) -> bytes: ...
     def get_many(self, numbers: NDArray[np.uint64]) -> list[bytes]: ...
     def range(self, start: int, end: int) -> list[bytes]: ...
-    def batches(self) -> Iterator[list[bytes]]: ...
+    def batches(self) -> RecordBatches: ...
     metadata: str | None
     chunks: int
+
+@final
+class RecordBatches:
+    def __iter__(self) -> Iterator[list[bytes]]: ...
+    def __next__(self) -> list[bytes]: ...
 
 @final
 class RecordStream:

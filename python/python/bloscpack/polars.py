@@ -93,13 +93,15 @@ def _comparisons(tree: Any) -> Iterator[tuple[str, str, float]]:
     binary = tree.get("BinaryExpr") if isinstance(tree, dict) else None
     if not isinstance(binary, dict):
         return
-    left, right, operation = binary.get("left"), binary.get("right"), binary.get("op")
+    left, right, operation = binary["left"], binary["right"], str(binary["op"])
     if operation == "And":
         yield from _comparisons(left)
         yield from _comparisons(right)
         return
+    if not (isinstance(left, dict) and isinstance(right, dict)):
+        return
     if "Literal" in left:
-        left, right, operation = right, left, _MIRRORED.get(operation)
+        left, right, operation = right, left, _MIRRORED.get(operation, "")
     # {"Dyn": {"Int": 3}} or {"Scalar": {"Float64": 0.5}}
     for typed in right.get("Literal", {}).values():
         for kind, value in typed.items() if isinstance(typed, dict) else ():
