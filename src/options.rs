@@ -17,7 +17,7 @@ use std::{fmt, io};
 /// | [`threads`](Self::threads()) | 1; all processors for arrays | [`Decoder`], [`RecordReader`], [`IndexedReader`], editors, arrays |
 /// | [`limits`](Self::limits()) | [`Limits::new`] | all |
 /// | [`hashers`](Self::hashers()) | built in | readers and editors of Bloscpack files |
-/// | [`cache`](Self::cache()) | 16 to 64 MiB | readers by position, datasets, writers of frames |
+/// | [`cache`](Self::cache()) | 16 to 256 MiB | readers by position, arrays, writers of frames |
 /// | [`check_digests`](Self::check_digests()) | true | [`IndexedReader`] |
 /// | [`allow_unterminated`](Self::allow_unterminated()) | false | [`Decoder`], [`RecordReader`], readers by position |
 /// | [`range`](Self::range()) | all bytes | [`Decoder`] |
@@ -180,7 +180,7 @@ impl Options {
     /// |---|---|--:|
     /// | an indexed reader of content | decoded chunks; a larger one is decoded again for every read | 16 MiB |
     /// | an indexed reader of records | unpacked chunks; a record that is a chunk of its own is not kept | 64 MiB |
-    /// | a dataset | the chunks used last; the columns of a table share the bytes equally | 64 MiB |
+    /// | an array in chunks | the chunks used last; the columns of a table share the bytes equally | 256 MiB |
     /// | a writer of a frame | changed chunks not yet compressed: at least one, and one per thread | 64 MiB |
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = Some(bytes);

@@ -13,11 +13,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The default size of the cache in bytes.
-const DEFAULT_CACHE: usize = 64 << 20;
+const DEFAULT_CACHE: usize = 256 << 20;
 
 /// Threads, limits, decoders, buffers and a chunk cache, which the arrays of a dataset, a store or a group share.
 ///
-/// A clone shares the cache and the buffers. The cache is as large as `Options::cache` says, 64 MiB by default, and is shared
+/// A clone shares the cache and the buffers. The cache is as large as `Options::cache` says, 256 MiB by default, and is shared
 /// by all arrays that are made with these resources.
 #[derive(Clone)]
 pub struct Resources {

@@ -69,7 +69,7 @@ impl Dataset {
     /// | option | effect |
     /// |---|---|
     /// | `threads` | threads that read and decompress; all processors by default |
-    /// | `cache` | bytes of chunks kept in memory, shared by all columns; 64 MiB by default |
+    /// | `cache` | bytes of chunks kept in memory, shared by all columns; 256 MiB by default |
     /// | `limits` | bytes of the whole array, and of a chunk |
     /// | `lenient` | ignore the 16 bytes before each chunk in the layouts `bcolz` and `blz` |
     ///
