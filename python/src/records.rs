@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// Bytes of records that are passed between Rust and Python at once.
 const BATCH: usize = 1 << 20;
-/// What an object of Python takes beside its content.
+/// The memory of a Python object beside its content.
 const OBJECT: usize = 64;
 
 /// A file of records, by number.

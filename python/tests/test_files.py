@@ -179,7 +179,7 @@ def test_records_of_any_object_with_a_buffer(tmp_path):
         for wrong in (5, "text", None, [1]):
             with pytest.raises(TypeError):
                 writer.push(wrong)
-        # Those before an object that is none are written.
+        # The records before a wrong one are written.
         with pytest.raises(TypeError):
             writer.extend([b"d", 5, b"e"])
         with pytest.raises(ZeroDivisionError):

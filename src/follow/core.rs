@@ -142,7 +142,8 @@ impl<R: Growing> Follower<R> {
     /// Moves to a position in the file that has the path now.
     pub(super) fn seek(&mut self, position: u64) -> Result<()> {
         self.is_idle = true;
-        self.open(None)?;
+        self.turn_to(None);
+        self.reader.refresh()?;
         self.is_idle = false;
         self.go_to(position)
     }
@@ -179,10 +180,15 @@ impl<R: Growing> Follower<R> {
         Ok(())
     }
 
-    /// Opens a part of the log, or with `None` the newest. Returns false if there is no such file.
-    fn open(&mut self, part: Option<Rotation>) -> Result<bool> {
+    /// Turns to a part of the log, or with `None` to the newest. The next refresh opens it.
+    fn turn_to(&mut self, part: Option<Rotation>) {
         self.reader.turn_to(part);
         self.is_part = part.is_some();
+    }
+
+    /// Opens a part of the log, or with `None` the newest. Returns false if the file is missing.
+    fn open(&mut self, part: Option<Rotation>) -> Result<bool> {
+        self.turn_to(part);
         match self.reader.refresh() {
             Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => Ok(false),
             done => done.map(|_| true),
@@ -287,8 +293,7 @@ impl<R: Growing> Follower<R> {
     /// Opens the current state of the file. Another file must have the same content before the position, or be a later part of
     /// the same log: the rest of the earlier one is then read first.
     fn refresh(&mut self) -> Result<()> {
-        self.reader.turn_to(None);
-        self.is_part = false;
+        self.turn_to(None);
         let found = match self.reader.refresh() {
             // The file was removed. Another one may get its name.
             Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => return Ok(()),

@@ -59,8 +59,8 @@ impl RecordFollower {
         }
     }
 
-    /// The number of the next record, counted from the first part of a log that rotates. A follower that begins [from](super::FollowOptions::from) there misses nothing and
-    /// repeats nothing.
+    /// The number of the next record, counted from the first part of a log that rotates. A follower that begins
+    /// [from](super::FollowOptions::from) there misses nothing and repeats nothing.
     pub fn number(&self) -> u64 {
         let position = self.follower.position - to_u64(self.batch.len());
         self.follower.rotation.first.saturating_add(position)

@@ -22,10 +22,7 @@ fn log(path: &Path, packed: bool, records: u64) {
         .checksum(Checksum::Sha1)
         .compressor(Compressor::Zstd)
         .metadata(Metadata::from_json(r#"{"service": "web", "dtype": "varchar"}"#).unwrap());
-    let builder = match packed {
-        true => builder.packed(500),
-        false => builder,
-    };
+    let builder = if packed { builder.packed(500) } else { builder };
     let mut writer = builder
         .write_to_file(
             fs::File::options()
@@ -140,14 +137,14 @@ fn a_follower_begins_in_any_part() {
     }
     let error = options.clone().from(16).records(&path).unwrap_err();
     assert_eq!(error.category(), Category::Usage);
-    // A follower that is behind, and parts that were removed meanwhile.
-    let mut behind = options.clone().from(5).records(&path).unwrap();
-    assert_eq!(behind.try_next().unwrap().unwrap(), record(5));
+    // A part is removed before a slow follower has reached it.
+    let mut slow = options.clone().from(5).records(&path).unwrap();
+    assert_eq!(slow.try_next().unwrap().unwrap(), record(5));
     fs::remove_file(folder.path().join("app.log-000004.blp")).unwrap();
-    assert_eq!(behind.try_next().unwrap().unwrap(), record(6));
+    assert_eq!(slow.try_next().unwrap().unwrap(), record(6));
     let error = loop {
-        match behind.wait(Some(Duration::ZERO)) {
-            Ok(true) => assert_eq!(behind.try_next().unwrap(), None),
+        match slow.wait(Some(Duration::ZERO)) {
+            Ok(true) => assert_eq!(slow.try_next().unwrap(), None),
             Ok(false) => {}
             Err(error) => break error,
         }

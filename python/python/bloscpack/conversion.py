@@ -62,8 +62,9 @@ def convert(
 
     ``column`` converts one column into an array; ``columns`` and ``rows``, such as ``slice(0, 1000)``, select a part. ``table``
     makes the fields of an array into columns, ``arrays`` keeps the arrays of a Zarr group apart where they would become a table,
-    ``nan_as_null`` makes NaN a missing value, and ``dtype`` is for frames that do not store one. A warning names properties that the target cannot store. The target appears when it is complete. An existing
-    target is an error; with ``replace``, an existing file or dataset is replaced.
+    ``nan_as_null`` makes NaN a missing value, and ``dtype`` is for frames that do not store one. A warning
+    names properties that the target cannot store. The target appears when it is complete. An existing target is an error; with
+    ``replace``, an existing file or dataset is replaced.
     """
     if rows is not None and rows.step not in (None, 1):
         raise UsageError(f"rows that follow one another, not with a step of {rows.step}")

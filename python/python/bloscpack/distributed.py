@@ -23,16 +23,15 @@ from distributed.protocol.compression import Compression, compressions
 
 from . import _native
 from ._buffers import of_bytes, threads
+from .constants import MAX_BUFFERSIZE
 
 NAME = "bloscpack"
-#: The longest content of a Blosc chunk.
-_LONGEST = 2**31 - 1 - 16
 
 
 def _compress(data: Any) -> Any:
     content = of_bytes(data)
-    # What is returned as it is, Distributed sends uncompressed.
-    return data if len(content) > _LONGEST else _native.compress_chunk(content, 8, 5, 1, "lz4", None, threads())
+    # If the data comes back unchanged, Distributed sends it uncompressed.
+    return data if len(content) > MAX_BUFFERSIZE else _native.compress_chunk(content, 8, 5, 1, "lz4", None, threads())
 
 
 def _decompress(chunk: Any) -> bytearray:

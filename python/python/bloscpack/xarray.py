@@ -93,7 +93,8 @@ def _groups(source: Any) -> dict[str, xarray.Dataset]:
 
 def write(dataset: xarray.Dataset, path: str | os.PathLike[str], **options: Any) -> None:
     """Writes a dataset as a tree of arrays: ``.b2z``, ``.b2d``, ``.zarr``, or ``.bcolz``, which has no scalars and no attributes of
-    the dataset, and whose chunks are whole rows. Values, names of axes, attributes, encoding and chunks come back from `xarray.open_dataset`.
+    the dataset, and whose chunks are whole rows. Values, names of axes, attributes, encoding and chunks come back from
+    `xarray.open_dataset`.
 
     ``options`` are those of `bloscpack.convert`, such as ``cname="zstd"`` and ``replace=True``. Needs Zarr, and space for a
     temporary copy in the folder for temporary files.

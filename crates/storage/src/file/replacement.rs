@@ -69,8 +69,8 @@ impl<'a, F: Folder> Replacement<'a, F> {
         self.file.write_all_at(at, bytes)
     }
 
-    /// Syncs the new file and gives it this name in the same folder, replacing a file of that name, instead of that of the old
-    /// one, which stays as it is. Returns when this would survive a power cut.
+    /// Syncs the new file and renames it to `name`, which another file may have, in the same folder. The old file stays as it is.
+    /// Once this call is over, a power cut does not undo it.
     ///
     /// ```
     /// use bloscpack_storage::{JournaledFile, LockTimeout, Memory};

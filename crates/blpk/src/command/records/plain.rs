@@ -67,7 +67,7 @@ const LENGTH_LEN: usize = 4;
 const TF_HEAD: usize = 12;
 const TF_TAIL: usize = 4;
 
-/// The checksum of TFRecord files: a crc32c, rotated and increased, so that checksums of checksums are no problem.
+/// The checksum of TFRecord files: a crc32c, rotated and increased by a constant.
 fn masked_crc(bytes: &[u8]) -> u32 {
     crc32c::crc32c(bytes)
         .rotate_right(15)
